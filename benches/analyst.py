@@ -67,7 +67,8 @@ def plain(value):
         return f"{match[1]}-{int(match[2]) * 3 - 2:02}-01"
     if re.fullmatch(r"\d{4}-\d{2}", text):
         return f"{text}-01"
-    for form in ("%b %d %Y", "%b %d, %Y", "%Y/%m/%d", "%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%m/%d/%Y", "%B %d %Y"):
+    for form in ("%b %d %Y", "%b %d, %Y", "%Y/%m/%d", "%Y/%m/%d %H:%M:%S", "%Y/%m/%d %H:%M", "%m/%d/%Y", "%B %d %Y",
+                 "%d %B %Y", "%m/%d/%y %H:%M"):
         try:
             text = datetime.strptime(text, form).isoformat()
             break
@@ -81,6 +82,9 @@ def plain(value):
 
 def same(one, other):
     one, other = plain(one), plain(other)
+    # DuckDB, which computes the truth, reads `yes` and `no` as booleans; the analyst keeps the text.
+    if isinstance(other, bool) and isinstance(one, str):
+        one = {"yes": True, "no": False}.get(one.lower(), one)
     if isinstance(one, float) and isinstance(other, str) and re.fullmatch(r"\d{4}-01-01", other):
         other = float(other[:4])
     if isinstance(other, float) and isinstance(one, str) and re.fullmatch(r"\d{4}-01-01", one):

@@ -10,6 +10,9 @@ use crate::Agent;
 use crate::prompt::findings::PastFinding;
 use crate::prompt::{Instructions, Parts, instructions};
 
+/// Tells the built-in analyst, which has no table for a single number otherwise.
+const WANTS_TABLE: &str = "The user's program reads the answer as a table.\n";
+
 impl Agent {
     /// Assembles the instructions of a turn. They stay the same throughout it.
     pub(super) fn instructions(
@@ -24,7 +27,7 @@ impl Agent {
         let withheld = &self.withheld();
         let past = past.into_iter().filter(|it| withheld.is_nothing() || history.has(it.0));
         let past = past.map(|(turn, finding)| PastFinding { turn, finding });
-        Ok(instructions(&Parts {
+        let mut made = instructions(&Parts {
             briefing: &self.options.briefing,
             question: &question.text,
             catalog,
@@ -35,6 +38,12 @@ impl Agent {
             withheld,
             verdict: question.verdict,
             schema: self.options.schema.as_ref().map(|it| it.value()),
-        }))
+        });
+        let gates = &self.options.gates;
+        if matches!(self.provider, Provider::Builtin) && (gates.require_table || gates.writes_table)
+        {
+            made.text += WANTS_TABLE;
+        }
+        Ok(made)
     }
 }

@@ -75,6 +75,7 @@ pub(crate) fn next(
     computed: Computed,
     tables: &[Table],
     wants_verdict: bool,
+    wants_table: bool,
 ) -> Next {
     let query = &reading.query;
     let name = result_name(tables);
@@ -91,7 +92,7 @@ pub(crate) fn next(
         return Next::Refuse(reason);
     }
     let mut open = OpenCalls { turn, calls: Vec::new() };
-    let sent = (1 < answer.result.n_cells()).then(|| answer.logical_name());
+    let sent = (wants_table || 1 < answer.result.n_cells()).then(|| answer.logical_name());
     let shown = sent
         .as_ref()
         .and_then(|logical| open.made((SHOW, json!({"df_name": name, "logical_name": logical}))));

@@ -323,8 +323,10 @@ fn atoms(scene: &Scene, lattice: &Lattice, start: usize) -> Vec<(Symbol, Phrase)
         rules: Vec::new(),
     };
     for cue in CUES {
-        // A question that yes or no answers begins so.
-        if scene.lexicon.is(*cue, &token.lower) && (*cue != Cue::YesNo || start == 0) {
+        // A question that yes or no answers begins so; `are there` asks for any.
+        let is_any = || scene.tokens.get(1).is_some_and(|it| it.lower == "there");
+        let may_be = *cue != Cue::YesNo || start == 0 && !is_any();
+        if scene.lexicon.is(*cue, &token.lower) && may_be {
             items.push((Symbol::Cue(*cue), one(Sem::None)));
         }
     }

@@ -174,6 +174,12 @@ pub(crate) enum Cue {
     Traded,
     /// In names: of which more is better.
     Merits,
+    /// In names: that a number is of one piece.
+    Pieces,
+    /// What is sold, and what that brings in.
+    Sales,
+    /// In names: of which less is better.
+    Harms,
     /// Names rows as such.
     Rows,
     /// Opens a question for a time.
@@ -637,9 +643,10 @@ impl Lexicon {
         self.values.get(lower).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns whether a word may speak of a column that has this word in its name, if no name fits better.
-    pub(crate) fn may_speak_of(&self, stem: &str, word: &str) -> bool {
-        self.loose.get(stem).is_some_and(|it| it.iter().any(|it| it == word))
+    /// Returns how well a word speaks of a column that has this word in its name, if no name fits better.
+    pub(crate) fn speaks_of(&self, stem: &str, word: &str) -> Option<f64> {
+        let at = self.loose.get(stem)?.iter().position(|it| it == word)?;
+        Some(0.06f64.mul_add(-crate::float(at), 0.83))
     }
 
     /// Returns the time of day that a word names.

@@ -21,6 +21,18 @@ const SPAN_MAX: usize = 6;
 const COLUMNS_MAX: usize = 4;
 /// Score below which a span does not name a column.
 const NAMED_MIN: f64 = 0.5;
+/// Score from which a span is a part of a name.
+const PART_MIN: f64 = 0.6;
+/// Score of a name that is whole.
+const WHOLE: f64 = 0.95;
+/// How much of what a part of a name lacks it need not say, if only one column has it.
+const ONLY_PART: f64 = 0.6;
+/// By how much a word says less that is a part of a name.
+const PART_OF_NAME: f64 = 0.3;
+/// Price of a phrase that says what to compute.
+const SAID_COST: f64 = 2.4;
+/// Price of a noun behind a name, which says what kind of thing has it: the `size` of `screen size`.
+const HEAD_COST: f64 = 0.9;
 /// By how much a value is less well linked where the question names another column that has it.
 const OTHERS_VALUE: f64 = 0.3;
 /// Price of a word that says nothing.
@@ -352,11 +364,12 @@ impl Linker<'_> {
             };
             let spoken_of = self.spoken_of(&adjective.of);
             is_spoken_of = !spoken_of.is_empty();
+            let end = if adjective.low { Cue::Lowest } else { Cue::Highest };
             for place in &spoken_of {
-                put(
-                    Atom::Adjective(*place, degree, adjective.low),
-                    if spoken_of.len() == 1 { 0.95 } else { 0.9 },
-                );
+                // The hottest day has the highest `temp_max`.
+                let is_end = lexicon.has(end, &self.column(*place).words);
+                let score = if spoken_of.len() == 1 || is_end { 0.95 } else { 0.85 };
+                put(Atom::Adjective(*place, degree, adjective.low), score);
             }
             // The oldest was born first.
             if spoken_of.is_empty()
@@ -416,7 +429,8 @@ impl Linker<'_> {
     }
 
     fn compete_with_names(links: &mut [Link]) {
-        // `bags` within `total bags` is hardly another column, where one is called so.
+        // `bags` within `total bags` is hardly another column, where one is called so, and `rate` within `fertility
+        // rate` hardly a share.
         let whole: Vec<(usize, usize, Place)> = links
             .iter()
             .filter_map(|it| match it.atom {
@@ -427,17 +441,23 @@ impl Linker<'_> {
             })
             .collect();
         for link in links.iter_mut() {
-            if let Atom::Column(place) = link.atom
-                && link.score < 0.95
-                && whole.iter().any(|it| {
-                    it.0 <= link.start
-                        && link.end <= it.1
-                        && it.2 != place
-                        && it.1 - it.0 != link.end - link.start
-                })
-            {
-                link.score -= 0.1;
-            }
+            let is_within = |it: &(usize, usize, Place)| {
+                it.0 <= link.start && link.end <= it.1 && it.1 - it.0 != link.end - link.start
+            };
+            link.score -= match link.atom {
+                Atom::Column(place)
+                    if link.score < 0.95
+                        && whole.iter().any(|it| is_within(it) && it.2 != place) =>
+                {
+                    0.1
+                }
+                Atom::Noun | Atom::Table(_) | Atom::Word(Concept::Share)
+                    if whole.iter().any(is_within) =>
+                {
+                    PART_OF_NAME
+                }
+                _ => 0.0,
+            };
         }
     }
 
@@ -630,16 +650,72 @@ impl Linker<'_> {
         if is_explained && is_unknown && !is_column {
             return (cost.min(0.8), is_unknown);
         }
+        if self.is_kind_of_name(at, links) || Self::says_again(at, links) {
+            return (TAG_COST, false);
+        }
+        if is_unknown && self.is_head_of_name(at, links) {
+            return (cost.min(HEAD_COST), is_unknown);
+        }
         // What is a part of a phrase that says something is not left out.
         let phrase = links.iter().filter(|it| it.start <= at && at < it.end).filter_map(|it| {
             match it.atom {
                 Atom::Word(concept) if says_much(concept) => {
-                    Some(1.8 / float(it.end - it.start) * it.score)
+                    Some(SAID_COST / float(it.end - it.start) * it.score)
                 }
                 _ => None,
             }
         });
         (phrase.fold(cost, f64::max), is_unknown)
+    }
+
+    /// Returns whether a word beside the name of a column says that it is one, or what every column of its kind is: the
+    /// `name` of `company name`, the `date` of `signup date`, the `column` of `the price column`.
+    fn is_kind_of_name(&self, at: usize, links: &[Link]) -> bool {
+        let token = &self.tokens[at];
+        let concept = self.lexicon.phrase(std::slice::from_ref(&token.lower));
+        let is_column = concept == Some(Concept::Columns);
+        let is_label = self.lexicon.is(Cue::Labels, &token.stem);
+        let is_date = self.lexicon.is(Cue::Dates, &token.lower);
+        let is_own = links.iter().any(|it| {
+            it.start <= at && at < it.end && matches!(it.atom, Atom::Column(_)) && 0.9 < it.score
+        });
+        let names = |it: &Link| match it.atom {
+            Atom::Column(place) if 0.8 < it.score => {
+                let kind = self.column(place).kind;
+                it.end == at
+                    && (is_column || is_label && kind == Kind::Text || is_date && kind.is_time())
+                    || it.start == at + 1 && is_column
+            }
+            _ => false,
+        };
+        !is_own && links.iter().any(names)
+    }
+
+    /// Returns whether a verb behind the name of a column speaks of that column: the `paid` of `fare paid`.
+    fn says_again(at: usize, links: &[Link]) -> bool {
+        let spoken = |place: Place| {
+            links.iter().any(|it| {
+                it.start == at && matches!(it.atom, Atom::Adjective(of, ..) if of == place)
+            })
+        };
+        links.iter().any(|it| match it.atom {
+            Atom::Column(place) => it.end == at && 0.8 < it.score && spoken(place),
+            _ => false,
+        })
+    }
+
+    /// Returns whether a noun behind the name of a column says only what kind of thing that is: `screen size`.
+    fn is_head_of_name(&self, at: usize, links: &[Link]) -> bool {
+        let token = &self.tokens[at];
+        let names = |it: &Link| match it.atom {
+            Atom::Column(place) => {
+                let column = self.column(place);
+                it.end == at && 0.8 < it.score && !column.is_key && !column.is_title
+            }
+            _ => false,
+        };
+        let is_noun = |it: &Link| it.end == at && matches!(it.atom, Atom::Noun | Atom::Table(_));
+        !self.lexicon.is_done(&token.lower) && links.iter().any(names) && !links.iter().any(is_noun)
     }
 
     /// Returns whether a token ends a question and says nothing: `right?`, `please`.
@@ -669,7 +745,7 @@ impl Linker<'_> {
         let Some(name) = links.iter().find(|it| is_name(it)) else { return false };
         let is_small = |it: &Token| self.lexicon.is_stop(&it.stem) && it.lower != "in";
         let mut before = self.tokens[..name.start].iter().rev().skip_while(|it| is_small(it));
-        self.tables.len() == 1 && before.next().is_some_and(|it| it.lower == "in")
+        self.of.len() == 1 && before.next().is_some_and(|it| it.lower == "in")
     }
 
     fn bare_skip(&self, at: usize, links: &[Link]) -> (f64, bool) {
@@ -775,6 +851,14 @@ impl Linker<'_> {
             .map(|it| (self.named(span, stems, it), it))
             .filter(|it| NAMED_MIN <= it.0)
             .collect();
+        // A part of a name that no other column has says which one is meant.
+        let is_row = matches!(span, [token] if self.noun(token, self.of).is_some());
+        if let [(score, _)] = &mut found[..]
+            && (PART_MIN..WHOLE).contains(score)
+            && !is_row
+        {
+            *score = ONLY_PART.mul_add(WHOLE - *score, *score);
+        }
         found.sort_by(|one, other| other.0.total_cmp(&one.0).then(one.1.cmp(&other.1)));
         found.truncate(COLUMNS_MAX);
         found
@@ -1059,8 +1143,8 @@ impl Linker<'_> {
             let is_start = 3 <= word.len() && word.len() < lower.len() && lower.starts_with(word);
             return if is_start { 0.85 } else { 0.0 };
         }
-        if self.lexicon.may_speak_of(stem, word) {
-            return 0.7;
+        if let Some(score) = self.lexicon.speaks_of(stem, word) {
+            return score;
         }
         if 4 <= stem.len() && word.len() <= stem.len() + 2 && word.ends_with(stem) {
             return 0.85;
@@ -1119,10 +1203,15 @@ impl Linker<'_> {
         let table = &self.tables[place.table];
         let n = table.n_rows - column.n_missing;
         let name = column.name.to_lowercase();
-        let is_called = name == said || singulars(said).contains(&name);
+        let is_label = |it: &String| {
+            [Cue::Labels, Cue::Keys, Cue::KeyEnds].iter().any(|cue| self.lexicon.is(*cue, it))
+        };
+        // `accounts` are those of `account_id`.
+        let is_key = matches!(&column.words[..], [_, rest @ ..] if !rest.is_empty() && rest.iter().all(is_label));
+        let is_called = name == said || singulars(said).contains(&name) || is_key;
         is_called
-            && column.kind == Kind::Text
-            && column.n_distinct.is_some_and(|it| it < n)
+            && (column.kind == Kind::Text || is_key)
+            && column.n_distinct.is_some_and(|it| if is_key { it < n / 2 } else { it < n })
             && !table.is_called(&column.words)
     }
 

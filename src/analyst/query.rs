@@ -127,6 +127,12 @@ pub(crate) enum Agg {
     Quantile(f64),
     /// The most frequent value.
     Mode,
+    /// The value at the earliest time of this column.
+    First(Place),
+    /// The value at the latest time of this column.
+    Last(Place),
+    /// Percent by which the value at the latest time is more than that at the earliest.
+    Grown(Place),
     /// Percent of the rows, or of the sum of the values, for which `only` holds.
     Share,
     /// Pearson correlation with this column.
@@ -577,7 +583,12 @@ impl Measure {
         let of = self.of.iter().flat_map(Value::places);
         let only = self.only.iter().flat_map(Test::places);
         let beside = match self.agg {
-            Agg::Correlation(place) | Agg::Ratio(place) | Agg::Percent(place) => Some(place),
+            Agg::Correlation(place)
+            | Agg::Ratio(place)
+            | Agg::Percent(place)
+            | Agg::First(place)
+            | Agg::Last(place)
+            | Agg::Grown(place) => Some(place),
             _ => None,
         };
         of.chain(only).chain(beside).collect()

@@ -31,23 +31,23 @@ const CLOSE: f64 = 0.2;
 /// How sure it is at most if another reading that is close judges the opposite, or asks another table.
 const OPPOSED_MAX: f64 = 0.5;
 
-const BIAS: f64 = 3.67;
+const BIAS: f64 = 4.00;
 /// What each feature weighs.
 const WEIGHTS: [(&str, f64); 14] = [
-    ("skipped", -0.388),
-    ("linked", -0.254),
-    ("rules", -1.335),
-    ("is_close", -1.571),
-    ("checks", 2.258),
-    ("orders", 0.124),
-    ("n_near", -0.228),
-    ("is_whole", 1.266),
-    ("skips_all", -0.620),
-    ("is_empty", -2.057),
-    ("is_null", -2.322),
-    ("is_zero", -1.353),
-    ("is_one_row", -0.708),
-    ("rows", -0.664),
+    ("skipped", -0.754),
+    ("linked", -0.044),
+    ("rules", -1.864),
+    ("is_close", -1.127),
+    ("checks", 1.977),
+    ("orders", 0.115),
+    ("n_near", -0.300),
+    ("is_whole", 1.096),
+    ("skips_all", -1.079),
+    ("is_empty", -1.813),
+    ("is_null", -2.796),
+    ("is_zero", -0.738),
+    ("is_one_row", -0.723),
+    ("rows", -0.780),
 ];
 /// What the last features, those of a result, are on average.
 const UNKNOWN_RESULT: [f64; 5] = [0.1, 0.0, 0.01, 0.41, 1.45];
@@ -66,7 +66,7 @@ pub(crate) fn features(
     let meant = meaning(&best.query);
     let others: Vec<&Reading> = rest
         .iter()
-        .filter(|it| meaning(&it.query) != meant && !is_within(&it.query, &best.query))
+        .filter(|it| meaning(&it.query) != meant && !are_within(&it.query, &best.query))
         .collect();
     let body = &best.query.body;
     let orders = match body {
@@ -107,6 +107,16 @@ fn features_of(result: &ResultHead, query: &LogicalForm) -> [f64; UNKNOWN_RESULT
     let is_one = result.n_rows == 1;
     let cells = || result.head.iter().filter_map(Value::as_object).flat_map(|row| row.values());
     let is_check = matches!(query.body, Shape::Check(_));
+    // One row of each says as little as none.
+    let counts_ones = match &query.body {
+        Shape::Groups(groups) => {
+            groups.measures.iter().all(Measure::is_rows)
+                && 1 < result.n_rows
+                && cells().filter(|it| it.is_number()).count() == result.head.len()
+                && cells().filter_map(Value::as_f64).all(|it| it <= 1.0)
+        }
+        _ => false,
+    };
     let is_series = match &query.body {
         Shape::Groups(groups) => groups.keys.iter().any(|it| matches!(it, GroupKey::Time(..))),
         _ => false,
@@ -116,7 +126,7 @@ fn features_of(result: &ResultHead, query: &LogicalForm) -> [f64; UNKNOWN_RESULT
     let n_rows = if may_be_long { result.n_rows.min(SERIES_MAX) } else { result.n_rows };
     [
         flag(result.n_rows == 0),
-        flag(is_one && cells().all(Value::is_null)),
+        flag(is_one && cells().all(Value::is_null) || counts_ones),
         flag(is_one && !is_check && cells().any(|it| it.as_f64() == Some(0.0))),
         flag(is_one),
         float(n_rows).ln_1p(),
@@ -159,8 +169,13 @@ fn are_opposed(one: &LogicalForm, other: &LogicalForm) -> bool {
     }
 }
 
+/// Returns whether one of two queries tells some of what the other tells.
+fn are_within(one: &LogicalForm, other: &LogicalForm) -> bool {
+    is_within(one, other) || is_within(other, one)
+}
+
 /// Returns whether a query tells some of what another tells: of its numbers, or of the columns of its rows.
-fn is_within(query: &LogicalForm, other: &LogicalForm) -> bool {
+pub(crate) fn is_within(query: &LogicalForm, other: &LogicalForm) -> bool {
     // Rows with some of the columns.
     if let (Shape::Rows(part), Shape::Rows(whole)) = (&query.body, &other.body) {
         let has = |it| whole.columns.is_empty() || whole.columns.contains(it);

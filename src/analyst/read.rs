@@ -14,7 +14,7 @@ use crate::join::{JOINED_MAX, Joins};
 
 use crate::lexicon::{Concept, Cue, Lexicon};
 use crate::link::{Atom, Facts, Lattice, Linker};
-use crate::query::{Agg, Check, Groups, Join, LogicalForm, Measure, Place, Shape, Test};
+use crate::query::{Agg, Check, Groups, Join, Listing, LogicalForm, Measure, Place, Shape, Test};
 use crate::rank::{self, sureness};
 use crate::reading::Reading;
 use crate::scene::Scene;
@@ -56,12 +56,17 @@ const PART_WORDS_MAX: usize = 6;
 const BETWEEN_CLAIMS: [&str; 6] = [" and ", ", ", "; ", ". ", " but ", " & "];
 /// Price above that of the first reading, up to which another one was open.
 const NEAR_MAX: f64 = 1.0;
+/// By how much whole rows may be less likely than their key, to be told instead.
+const WHOLE_ROWS_COST: f64 = 0.35;
 /// Columns that one phrase may name together.
 const TWINS_MAX: usize = 3;
 /// Part of the price of a phrase that names several columns, if all are told.
 const TWINS_COST: f64 = 0.5;
 /// Price of a word that means nothing, from which it is named.
 const UNKNOWN_MIN: f64 = 1.0;
+
+/// How the instructions say that a program reads the answer.
+const WANTS_TABLE: &str = "The user's program reads the answer as a table.";
 
 /// How far the reading of a question is.
 pub(crate) enum Outcome {
@@ -72,6 +77,7 @@ pub(crate) enum Outcome {
 }
 
 /// A question that was read.
+#[expect(clippy::struct_excessive_bools, reason = "each is so or not, whatever else is")]
 pub(crate) struct Read {
     turn: Turn,
     pub tables: Vec<Table>,
@@ -94,6 +100,8 @@ pub(crate) struct Read {
     pub two: Option<[String; 2]>,
     /// What is to be said of the user's knowledge that is of no use.
     unused: Option<String>,
+    /// Whether a single number is a table as well.
+    wants_table: bool,
 }
 
 impl Read {
@@ -152,7 +160,8 @@ fn answered(read: &Read, lexicon: &Lexicon, wants_verdict: bool) -> Next {
             if read.turn.pick.is_some() {
                 return Next::Refuse(suggest::ONE_READING.to_owned());
             }
-            compute::next(&read.turn, best, computed, &read.tables, wants_verdict)
+            let table = read.wants_table;
+            compute::next(&read.turn, best, computed, &read.tables, wants_verdict, table)
         }
         _ => {
             let doubt = doubt(read);
@@ -161,7 +170,8 @@ fn answered(read: &Read, lexicon: &Lexicon, wants_verdict: bool) -> Next {
             {
                 return match compute::computed(&read.turn, &reading.query, &read.tables) {
                     Ok(computed) => {
-                        compute::next(&read.turn, reading, computed, &read.tables, wants_verdict)
+                        let (turn, tables, table) = (&read.turn, &read.tables, read.wants_table);
+                        compute::next(turn, reading, computed, tables, wants_verdict, table)
                     }
                     Err(next) => next,
                 };
@@ -341,6 +351,7 @@ pub(crate) fn readings(
         unused: glossary.unused(|it| items.iter().any(|item| item.0.to_string().contains(it))),
         tables: tables.clone(),
         joins: joins.clone(),
+        wants_table: instructions.contains(WANTS_TABLE),
     }))
 }
 
@@ -455,7 +466,9 @@ impl Asked<'_> {
         let free: f64 = (0..words.len()).filter(is_free).map(|it| lattice.skips[it]).sum();
         // A reference says which tables, and how they are joined is no word of it.
         let is_reference = matches!(best.query.body, Shape::Check(Check::Refers(_)));
-        !unknown.is_empty()
+        // What means nothing may be a word of a rule.
+        let is_unknown_lost = !unknown.is_empty() && UNKNOWN_MIN <= best.skipped;
+        is_unknown_lost
             || self.means_others(&best.query, &tokens)
             || !is_reference && JUDGED_SKIPPED_MAX + free < best.skipped
             || words.iter().enumerate().any(|it| is_lost(it) && !is_named(it.0, &lattice))
@@ -479,7 +492,10 @@ impl Asked<'_> {
                 && columns.iter().enumerate().any(|(at, other)| {
                     let is_judged =
                         places.iter().any(|it| it.table == place.table && it.column == at);
-                    !is_judged && said.iter().all(|it| other.words.contains(it))
+                    let own = columns[place.column].kind;
+                    let is_alike = own.is_number() == other.kind.is_number()
+                        && own.is_time() == other.kind.is_time();
+                    is_alike && !is_judged && said.iter().all(|it| other.words.contains(it))
                 })
         })
     }
@@ -649,6 +665,9 @@ impl Asked<'_> {
                 .filter(|it| words.iter().any(|word| word == it))
                 .collect()
         });
+        if !tokens.iter().any(|it| self.lexicon.is(Cue::Labels, &it.stem)) {
+            prefer_whole_rows(&mut readings, self.tables);
+        }
         let words = unknown.into_iter().flatten().map(|it| tokens[it].text.clone());
         (readings, words.collect(), said)
     }
@@ -800,6 +819,24 @@ impl Asked<'_> {
             }
         }
         readings
+    }
+}
+
+/// Tells whole rows before their key or name alone, unless that is much likelier.
+fn prefer_whole_rows(readings: &mut [Reading], tables: &[Table]) {
+    let Some(part) = readings.first().cloned() else { return };
+    let Shape::Rows(Listing { columns, .. }) = &part.query.body else { return };
+    let [place] = columns[..] else { return };
+    let column = &tables[place.table].columns[place.column];
+    let is_whole = |it: &Reading| {
+        matches!(&it.query.body, Shape::Rows(listing) if listing.columns.is_empty())
+            && it.cost - part.cost < WHOLE_ROWS_COST
+            && rank::is_within(&part.query, &it.query)
+    };
+    let whole = readings.iter().position(is_whole).filter(|_| column.is_key || column.is_title);
+    if let Some(at) = whole {
+        readings[..=at].rotate_right(1);
+        readings[0].cost = part.cost;
     }
 }
 
@@ -1289,17 +1326,79 @@ mod tests {
     #[test]
     fn words_are_not_dropped_to_have_an_answer() {
         let stocks = one("stocks", &[("symbol", "string"), ("date", "date"), ("price", "float64")]);
-        for question in [
-            "which symbol grew most from 2005 to 2009",
-            "first and last price for each symbol",
-            "latest price per symbol",
-        ] {
-            let (sql, sureness) = asked(&stocks, &[question], false);
-            assert!(sureness < ANSWERED, "{question}: {sql}");
-        }
+        let (sql, sureness) = asked(&stocks, &["which symbol jiggled most"], false);
+        assert!(sureness < ANSWERED, "{sql}");
         let tips = one("tips", &[("tip", "float64"), ("smoker", "bool")]);
         let (sql, _) = asked(&tips, &["do smokers tip more"], false);
         assert!(sql.contains("avg(tip)") && sql.contains("group by smoker"), "{sql}");
+    }
+
+    #[test]
+    fn each_group_has_a_first_and_a_last_value() {
+        let stocks = one("stocks", &[("symbol", "string"), ("date", "date"), ("price", "float64")]);
+        for (question, part) in [
+            ("latest price per symbol", "round(arg_max(price, \"date\"), 4) as last_price"),
+            ("first and last price for each symbol", "round(arg_min(price, \"date\"), 4)"),
+            (
+                "which symbol grew most from 2005 to 2009",
+                "100.0 * (arg_max(price, \"date\") / arg_min(price, \"date\") - 1)",
+            ),
+        ] {
+            let (sql, sureness) = asked(&stocks, &[question], false);
+            assert!(sql.contains(part) && ANSWERED <= sureness, "{question}: {sureness} {sql}");
+            assert!(sql.contains("group by symbol"), "{question}: {sql}");
+        }
+    }
+
+    #[test]
+    fn a_part_of_a_name_names_the_only_column_that_has_it() {
+        let rooms = one(
+            "rooms",
+            &[
+                ("room", "string"),
+                ("co2_ppm", "float64"),
+                ("screen", "int64"),
+                ("approved", "date, 3 missing"),
+            ],
+        );
+        for (question, part) in [
+            ("average co2 by room", "avg(co2_ppm)"),
+            ("median screen size", "median(screen)"),
+            ("rooms not yet approved", "where approved is null"),
+            ("average co2 month by month", "group by strftime(approved, '%Y-%m')"),
+        ] {
+            let (sql, _) = asked(&rooms, &[question], false);
+            assert!(sql.contains(part), "{question}: {sql}");
+        }
+        let (sql, _) = asked(&rooms, &["how many duplicate rows are there?"], false);
+        assert!(sql.ends_with("as duplicate_rows"), "{sql}");
+    }
+
+    #[test]
+    fn two_numbers_against_each_other_are_points_of_each_group() {
+        let mut penguins = one(
+            "penguins",
+            &[
+                ("species", "string"),
+                ("bill_length_mm", "float64"),
+                ("bill_depth_mm", "float64"),
+                ("sales", "float64"),
+                ("budget", "float64"),
+            ],
+        );
+        let species = ["Adelie", "Gentoo"];
+        penguins[0].columns[0].values = Some(species.map(str::to_owned).to_vec());
+        for (question, part) in [
+            (
+                "bill length versus bill depth by species",
+                "select bill_length_mm, bill_depth_mm, species from penguins",
+            ),
+            ("bill length vs bill depth", "select bill_length_mm, bill_depth_mm from penguins"),
+            ("budget vs sales by species", "sum(budget)"),
+        ] {
+            let (sql, _) = asked(&penguins, &[question], false);
+            assert!(sql.contains(part), "{question}: {sql}");
+        }
     }
 
     #[test]
@@ -1322,6 +1421,9 @@ mod tests {
             ("the combination of species and seen is unique", "(partition by species, seen)"),
             ("year is 2007, 2008 or 2009", "not (\"year\" in (2007, 2008, 2009))"),
             ("year is 2007", "not (\"year\" = 2007)"),
+            ("year is always within 2007 to 2009", "not (\"year\" >= 2007 and \"year\" <= 2009)"),
+            ("every penguin has a seen date", "where seen is null"),
+            ("the values in the species column are unique", "(partition by species)"),
         ] {
             let (sql, sureness) = asked(&penguins, &[claim], true);
             assert!(sql.contains(part) && ANSWERED <= sureness, "{claim}: {sql}");

@@ -41,14 +41,12 @@ impl Scene<'_> {
     /// Returns the columns that have times: first those of which the question speaks, last days of birth.
     pub(crate) fn times(&self) -> Vec<Place> {
         let mut found: Vec<Place> = self.places().filter(|it| self.kind(*it).is_time()).collect();
-        if found.is_empty() {
-            found = self.places().filter(|it| is_time(self.column(*it))).collect();
+        let is_birth = |it: &Place| self.lexicon.has(Cue::Births, &self.column(*it).words);
+        if found.iter().all(is_birth) {
+            let years = self.places().filter(|it| !self.kind(*it).is_time());
+            found.extend(years.filter(|it| is_time(self.column(*it))));
         }
-        found.sort_by_key(|it| {
-            let words = &self.column(*it).words;
-            let is_birth = words.iter().any(|it| self.lexicon.is(Cue::Births, it));
-            (!self.speaks_of(*it), is_birth)
-        });
+        found.sort_by_key(|it| (!self.speaks_of(*it), is_birth(it)));
         found
     }
 
@@ -93,7 +91,7 @@ impl Scene<'_> {
     pub(crate) fn is_additive(&self, place: Place) -> Option<bool> {
         let words = &self.column(place).words;
         // What one piece costs is no total of what is spent.
-        if self.lexicon.has(Cue::Prices, words) && words.iter().any(|it| it == "unit") {
+        if self.lexicon.has(Cue::Prices, words) && self.lexicon.has(Cue::Pieces, words) {
             return Some(false);
         }
         let own = self.lexicon.is_additive(words);
@@ -143,27 +141,35 @@ impl Scene<'_> {
 
     /// Returns the numbers that an amount may be compared with, if no column is said.
     pub(crate) fn implied(&self, value: f64, unit: Option<&str>) -> Vec<(Place, f64)> {
+        let is_money = |it: &str| self.lexicon.is(Cue::Money, it);
+        let is_implied = |words: &[String]| {
+            let stems = self.tokens.iter().map(|it| &it.stem);
+            stems.flat_map(|it| self.lexicon.implied(it)).any(|of| words.contains(of))
+        };
         let mut found = Vec::new();
         for place in self.places().filter(|it| self.kind(*it).is_number()) {
             let column = self.column(place);
             let words = &column.words;
-            let fits =
-                match unit {
-                    Some(unit) if unit.starts_with("degre") => {
-                        words.iter().any(|it| it.starts_with("temp"))
-                    }
-                    Some(unit) => {
-                        words.last().is_some_and(|it| {
-                            it == unit || self.lexicon.per_unit(it, unit).is_some()
-                        }) || unit == "old" && words.iter().any(|it| it == "age")
-                    }
-                    None => self.tokens.iter().any(|it| {
-                        self.lexicon.implied(&it.stem).iter().any(|of| words.contains(of))
-                    }),
-                };
+            let fits = match unit {
+                Some(unit) if unit.starts_with("degre") => {
+                    words.iter().any(|it| it.starts_with("temp"))
+                }
+                Some(unit) => {
+                    words.last().is_some_and(|it| {
+                        it == unit
+                            || self.lexicon.per_unit(it, unit).is_some()
+                            || is_money(it) && is_money(unit)
+                    }) || unit == "old" && words.iter().any(|it| it == "age")
+                }
+                None => is_implied(words),
+            };
             if fits && let Some(value) = self.in_unit_of(place, value, unit) {
                 found.push((place, value));
             }
+        }
+        // Of the amounts in dollars, an order has one of its own.
+        if found.iter().any(|it| is_implied(&self.column(it.0).words)) {
+            found.retain(|it| is_implied(&self.column(it.0).words));
         }
         if 2 < found.len() { Vec::new() } else { found }
     }

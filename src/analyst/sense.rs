@@ -3,7 +3,7 @@
 //! Each is a predicate of queries. What cannot be meant has an infinite price, what hardly is a high one.
 
 use crate::assemble::{fixed, is_name};
-use crate::lexicon::{Cue, TimeUnit};
+use crate::lexicon::{Concept, Cue, TimeUnit};
 use crate::query::{
     Agg, Chart, Check, GroupKey, Groups, LogicalForm, Measure, Op, Part, Place, Shape, Test, Value,
 };
@@ -23,13 +23,16 @@ const CONSTRAINTS: &[Constraint] = &[
     (says_twice, 2.5),
     (bounds_a_year, 2.0),
     (counts_over_nothing, 0.6),
+    (counts_sales_not_money, 0.8),
     (stacks_what_does_not_add_up, 0.8),
     (draws_boxes_of_no_values, 1.5),
+    (draws_one_point, 2.0),
     (comes_from_where_it_goes, 2.5),
     (counts_names, 1.2),
     (names_the_mode_of_all, 1.5),
     (ranks_pairs, 0.5),
     (judges_by_count, 1.5),
+    (judges_by_harm, 1.5),
     (ranks_by_a_comparative, 1.5),
     (counts_sales_not_pieces, 1.0),
     (ranks_hours_of_days, 1.5),
@@ -89,12 +92,38 @@ fn adds_up_keys(scene: &Scene, query: &LogicalForm) -> bool {
     })
 }
 
+/// How many sales there are, where a column has what they amount to.
+fn counts_sales_not_money(scene: &Scene, query: &LogicalForm) -> bool {
+    let words: Vec<String> = scene.tokens.iter().map(|it| it.lower.clone()).collect();
+    let is_how_many = |it: &[String]| scene.lexicon.phrase(it) == Some(Concept::HowMany);
+    let is_money = |it: Place| {
+        scene.is_additive(it) == Some(true)
+            && scene.lexicon.has(Cue::Money, &scene.column(it).words)
+    };
+    scene.tokens.iter().any(|it| scene.lexicon.is(Cue::Sales, &it.lower))
+        && groups(query).is_some_and(|it| it.measures.iter().all(Measure::is_rows))
+        && !words.windows(2).any(is_how_many)
+        && scene.places().any(is_money)
+}
+
+/// Points of a number of all rows.
+fn draws_one_point(_: &Scene, query: &LogicalForm) -> bool {
+    query.chart == Some(Chart::Scatter) && groups(query).is_some_and(|it| it.keys.is_empty())
+}
+
 /// A number of text.
 fn computes_with_text(scene: &Scene, query: &LogicalForm) -> bool {
     measures(query).iter().any(|it| {
         let needs_number = !matches!(
             it.agg,
-            Agg::Count | Agg::Distinct | Agg::Mode | Agg::Min | Agg::Max | Agg::Share
+            Agg::Count
+                | Agg::Distinct
+                | Agg::Mode
+                | Agg::Min
+                | Agg::Max
+                | Agg::Share
+                | Agg::First(_)
+                | Agg::Last(_)
         );
         needs_number && it.place().is_some_and(|it| !scene.is_number(it))
     })
@@ -212,6 +241,23 @@ fn ranks_pairs(_: &Scene, query: &LogicalForm) -> bool {
 /// The best of groups by how many rows each has, which is hardly what makes it good.
 fn judges_by_count(scene: &Scene, query: &LogicalForm) -> bool {
     groups(query).is_some_and(|it| it.order.is_some() && it.measures.iter().all(Measure::is_rows))
+        && scene.tokens.iter().any(|it| scene.lexicon.is(Cue::Judging, &it.lower))
+}
+
+/// The best or the worst by a number of which less is better: which end is meant, its name says only here.
+fn judges_by_harm(scene: &Scene, query: &LogicalForm) -> bool {
+    let is_harm = |it: Place| scene.lexicon.has(Cue::Harms, &scene.column(it).words);
+    let by = match &query.body {
+        Shape::Groups(groups) if groups.order.is_some() => {
+            measures(query).first().and_then(Measure::place)
+        }
+        Shape::Rows(listing) => match listing.order {
+            Some((Value::Column(place), _)) => Some(place),
+            _ => None,
+        },
+        _ => None,
+    };
+    by.is_some_and(is_harm)
         && scene.tokens.iter().any(|it| scene.lexicon.is(Cue::Judging, &it.lower))
 }
 

@@ -437,6 +437,14 @@ impl Writer<'_> {
             ),
             Agg::Quantile(share) => format!("quantile_cont({column}, {}){only}", number(*share)),
             Agg::Mode => format!("mode({column}){only}"),
+            Agg::First(time) => format!("arg_min({column}, {}){only}", self.column(*time)),
+            Agg::Last(time) => format!("arg_max({column}, {}){only}", self.column(*time)),
+            Agg::Grown(time) => {
+                let time = self.column(*time);
+                format!(
+                    "100.0 * (arg_max({column}, {time}){only} / arg_min({column}, {time}){only} - 1)"
+                )
+            }
             Agg::Share if of.is_some() => format!("100.0 * sum({column}){only} / sum({column})"),
             Agg::Share => format!("100.0 * count(*){only} / count(*)"),
             Agg::Correlation(other) => format!("corr({column}, {}){only}", self.column(*other)),
@@ -466,11 +474,13 @@ impl Writer<'_> {
     fn has_fraction(&self, measure: &Measure) -> bool {
         match measure.agg {
             Agg::Count | Agg::Distinct | Agg::Mode => false,
-            Agg::Min | Agg::Max | Agg::Sum | Agg::Range => match &measure.of {
-                Some(Value::Column(place)) => self.kind(*place) == Kind::Real,
-                Some(Value::Arithmetic(_, sign, _)) => *sign != Arithmetic::Days,
-                _ => false,
-            },
+            Agg::Min | Agg::Max | Agg::Sum | Agg::Range | Agg::First(_) | Agg::Last(_) => {
+                match &measure.of {
+                    Some(Value::Column(place)) => self.kind(*place) == Kind::Real,
+                    Some(Value::Arithmetic(_, sign, _)) => *sign != Arithmetic::Days,
+                    _ => false,
+                }
+            }
             _ => true,
         }
     }
@@ -519,6 +529,9 @@ impl Writer<'_> {
             Agg::Iqr => of("iqr"),
             Agg::Range => of("range"),
             Agg::Mode => of("most_frequent"),
+            Agg::First(_) => of("first"),
+            Agg::Last(_) => of("last"),
+            Agg::Grown(_) => format!("{}_percent", of("growth_of")),
             Agg::Share => "share_percent".to_owned(),
             Agg::Correlation(_) => "correlation".to_owned(),
             Agg::Percent(other) => {

@@ -33,6 +33,24 @@ fn an_answer_says_what_it_is_and_how_the_question_was_read() {
 }
 
 #[test]
+fn a_single_number_is_a_table_for_a_program_that_reads_one() {
+    let csv = "csv-agent ask --format csv 'how many penguins'";
+    assert_eq!(ask(&["penguins.csv"], csv).succeeds().stdout(), "count\n344\n");
+    let required = "csv-agent ask --require table 'how many penguins'";
+    assert!(ask(&["penguins.csv"], required).succeeds().stdout().starts_with("| count |"));
+    let text = ask(&["penguins.csv"], "csv-agent ask 'how many penguins'").succeeds();
+    assert!(!text.stdout().contains("| count |"), "{text}");
+}
+
+#[test]
+fn a_claim_about_values_is_judged() {
+    let only = "csv-agent ask --fail-on bad 'species should only be Adelie, Gentoo or Chinstrap'";
+    ask(&["penguins.csv"], only).succeeds();
+    ask(&["penguins.csv"], "csv-agent ask --fail-on bad 'species must be Adelie or Gentoo'")
+        .fails_with(11);
+}
+
+#[test]
 fn a_question_that_is_not_understood_is_refused_with_questions_that_are() {
     let run = ask(&["penguins.csv"], "csv-agent ask 'average salary by species'").fails_with(9);
     let text = run.stdout();

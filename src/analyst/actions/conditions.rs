@@ -101,6 +101,9 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
         found.into_iter().flat_map(|(place, _)| between_with(scene, place, &amounts)).collect()
     }),
     ("compare_columns", |scene, sems| compare_places(scene, &places_of(sems), op_of(sems))),
+    ("compare_columns_not", |scene, sems| {
+        compare_places(scene, &places_of(sems), op_of(sems).map(Op::opposite))
+    }),
     ("compare_adjective_column", |scene, sems| {
         let low = sems.iter().any(|it| matches!(it, Sem::Adjective(_, true)));
         compare_places(scene, &places_of(sems), Some(if low { Op::Lt } else { Op::Gt }))
@@ -142,6 +145,13 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
     ("is_filled", |scene, sems| match place_of(sems) {
         Some(place) if 0 < scene.column(place).n_missing => {
             test(Test::Not(Box::new(Test::Missing(place))))
+        }
+        _ => Vec::new(),
+    }),
+    // What was never approved has no time of that.
+    ("is_never", |scene, sems| match place_of(sems) {
+        Some(place) if 0 < scene.column(place).n_missing && scene.kind(place).is_time() => {
+            test(Test::Missing(place))
         }
         _ => Vec::new(),
     }),

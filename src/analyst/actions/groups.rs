@@ -62,6 +62,13 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
         }
         made
     }),
+    // `month by month`
+    ("key_unit_by_unit", |scene, sems| match *sems {
+        [Sem::Unit(unit), _, Sem::Unit(same)] if unit == same => {
+            key_at(scene, |it| unit_key(scene, it, *unit))
+        }
+        _ => Vec::new(),
+    }),
     ("key_unit_of", |scene, sems| match (unit_of(sems), place_of(sems)) {
         (Some(unit), Some(place)) if scene.kind(place).is_time() => unit_key(scene, place, unit)
             .map_or_else(Vec::new, |it| one(frag(|frag| frag.keys.push(it)))),

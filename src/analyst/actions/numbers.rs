@@ -362,9 +362,11 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
         one(Sem::Aggs(vec![Agg::Quantile(0.25), Agg::Quantile(0.5), Agg::Quantile(0.75)]))
     }),
     ("ends_of_time", |scene, sems| {
-        // The first and the last price are no times.
         let place = match place_of(sems) {
-            Some(place) => Some(place).filter(|it| is_time(scene.column(*it))),
+            Some(place) if !is_time(scene.column(place)) => {
+                return at_end(scene, place, &[Agg::First, Agg::Last]);
+            }
+            Some(place) => Some(place),
             None => scene.times().first().copied(),
         };
         place.map_or_else(Vec::new, |it| {
@@ -373,7 +375,23 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
             }))
         })
     }),
+    ("first_of_time", |scene, sems| {
+        place_of(sems).map_or_else(Vec::new, |it| at_end(scene, it, &[Agg::First]))
+    }),
+    ("last_of_time", |scene, sems| {
+        place_of(sems).map_or_else(Vec::new, |it| at_end(scene, it, &[Agg::Last]))
+    }),
 ];
+
+/// Returns the values of a column at one or both ends of the only time that there is.
+fn at_end(scene: &Scene, place: Place, ends: &[fn(Place) -> Agg]) -> Made {
+    match scene.times()[..] {
+        [time] if time != place && scene.is_number(place) => one(frag(|frag| {
+            frag.measures = ends.iter().map(|it| Measure::of(it(time), place)).collect();
+        })),
+        _ => Vec::new(),
+    }
+}
 
 fn agg_of(concept: Concept) -> Vec<Agg> {
     match concept {

@@ -297,6 +297,23 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
         Some([key]) => one(frag(|it| it.target = Some(AskedFor::Key(*key)))),
         _ => Vec::new(),
     }),
+    ("rank_by", |scene, sems| {
+        let mut frags = sems.iter().filter_map(|it| frag_of(it));
+        let Some(ranked) = frags.next() else { return Vec::new() };
+        let measures = match (frags.next(), place_of(sems)) {
+            (Some(by), _) => vec![(by.measures.clone(), 0.0)],
+            (None, Some(place)) => {
+                natural(scene, place).into_iter().map(|it| (vec![it.0], it.1)).collect()
+            }
+            _ => Vec::new(),
+        };
+        let made = measures.into_iter().map(|(measures, cost)| {
+            let order = Some(SortOrder::DESCENDING);
+            let frag = Frag { measures, order, is_sorted: true, ..ranked.clone() };
+            (Sem::Frag(Box::new(frag)), cost)
+        });
+        made.collect()
+    }),
     ("target_who", |_, _| one(frag(|it| it.target = Some(AskedFor::Row)))),
     ("target_when", |_, _| one(frag(|it| it.target = Some(AskedFor::Time)))),
     ("list", |_, _| one(frag(|it| it.is_list = true))),
@@ -404,7 +421,17 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
         if !scene.is_number(one_place) || !scene.is_number(other) {
             return Vec::new();
         }
-        one(frag(|it| it.columns = places))
+        // `bill length versus bill depth` are points; amounts that add up are rather totals.
+        let are_totals = places.iter().any(|it| scene.is_additive(*it) == Some(true));
+        let mut made = one(frag(|it| it.columns.clone_from(&places)));
+        if !are_totals {
+            made[0].1 = 0.5;
+            made.extend(one(frag(|it| {
+                it.columns = places;
+                it.chart = Some(Chart::Scatter);
+            })));
+        }
+        made
     }),
     ("versus_values", |_, sems| {
         let helds = helds_of(sems);

@@ -44,6 +44,7 @@ impl Answer<'_> {
         };
         let [x_field, y_field] = [x, y].map(|it| plain.label(it));
         let [x_name, y_name] = [&x_field, &y_field].map(|it| identifier(it));
+        let color_by = columns.get(2).filter(|_| marks == "scatter").map(|it| plain.label(*it));
         let mut notes = Vec::new();
         let (n, result) = (self.result.n_rows, self.result());
         let max = rows_max(marks);
@@ -54,7 +55,9 @@ impl Answer<'_> {
                 let shown = grouped(max as u64);
                 notes.push(format!("The chart shows {shown} of {} points.", grouped(n)));
                 let filter = format!(" where {known}");
-                Some(sample(&result, &format!("{x_name}, {y_name}"), &filter, max))
+                let names = [&x_field, &y_field].into_iter().chain(&color_by);
+                let names: Vec<String> = names.map(|it| identifier(it)).collect();
+                Some(sample(&result, &names.join(", "), &filter, max))
             }
             "scatter" => None,
             "line" | "area" => {
@@ -91,9 +94,9 @@ impl Answer<'_> {
             x_label: Some(self.labelled(x)),
             series: vec![(self.labelled(y), y_field)],
             y_label: Some(self.labelled(y)),
+            color_by,
             frame,
             notes,
-            ..Plot::default()
         })
     }
 

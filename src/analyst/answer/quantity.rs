@@ -106,6 +106,7 @@ impl Plain<'_> {
             Agg::Var | Agg::Correlation(_) | Agg::Ratio(_) | Agg::Percent(_) => {
                 Quantity::new(String::new(), None)
             }
+            Agg::Grown(_) => Quantity::new(String::new(), Some("%".to_owned())),
             _ => Quantity::new(String::new(), unit),
         };
         let noun = match &measure.agg {
@@ -126,6 +127,9 @@ impl Plain<'_> {
             Agg::Range => format!("range of {noun}"),
             Agg::Quantile(share) => format!("{} percentile of {noun}", ordinal(share * 100.0)),
             Agg::Mode => format!("most frequent {noun}"),
+            Agg::First(_) => format!("first {noun}"),
+            Agg::Last(_) => format!("last {noun}"),
+            Agg::Grown(_) => format!("growth of {noun}"),
             Agg::Correlation(other) => {
                 format!("correlation of {noun} and {}", self.words(*other))
             }

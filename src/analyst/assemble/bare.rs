@@ -153,6 +153,16 @@ impl Bare<'_> {
 
     /// Returns groups: `revenue by month`, `flights per carrier`.
     fn grouped(&self) -> Vec<(Shape, f64)> {
+        // `bill length against bill depth by species`: points with a colour for each.
+        if let (Some(Chart::Scatter), [y, x], [GroupKey::Column(key)]) =
+            (self.frag.chart, &self.numbers[..], &self.frag.keys[..])
+            && self.others.is_empty()
+            && is_few(self.scene, *key)
+        {
+            let columns = vec![*y, *x, *key];
+            let listing = Listing { columns, is_distinct: false, order: None, first: None };
+            return vec![(Shape::Rows(listing), 0.1)];
+        }
         let Bare { scene, frag, ref numbers, ref others, .. } = *self;
         let mut made = Vec::new();
         // `list the games by opening ceremony`

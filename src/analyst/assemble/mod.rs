@@ -149,7 +149,12 @@ fn with_body(frag: &Frag, body: &Shape) -> Option<(Shape, f64)> {
         && frag.having.is_none()
         && frag.keys.is_empty();
     match body {
-        // `missing values by region` are of no column.
+        // `vendors missing an email` are rows, and no number.
+        Shape::Profile(Profile::Missing { of, .. })
+            if is_alone && !of.is_empty() && frag.noun.is_some() =>
+        {
+            Some((body.clone(), 0.5))
+        }
         // `patients who came twice` are in several rows, which are not the same.
         Shape::Profile(Profile::Duplicates(of))
             if is_alone && of.is_empty() && frag.noun.is_some() =>

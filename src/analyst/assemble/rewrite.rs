@@ -1,9 +1,10 @@
 //! Parts that say the same in other words: each is put in the form that the rest knows.
 
 use crate::actions::order::merits;
-use crate::frag::Frag;
-use crate::query::Part;
-use crate::query::{Agg, Chart, GroupKey, Measure, Place, Profile, Shape, SortOrder, Test, Value};
+use crate::frag::{AskedFor, Frag};
+use crate::query::{
+    Agg, Chart, GroupKey, Measure, Over, Part, Place, Profile, Shape, SortOrder, Test, Value,
+};
 use crate::scene::Scene;
 
 /// What parts say in another form.
@@ -24,6 +25,8 @@ pub(super) fn rewritten(scene: &Scene, frag: &Frag) -> Rewritten {
         with_unit_of_key,
         with_count,
         with_aggs,
+        with_values_as_key,
+        grown_by_key,
         missing_by_key,
         distribution_by_key,
     ];
@@ -163,6 +166,46 @@ fn with_aggs(scene: &Scene, frag: &Frag) -> Rewritten {
         return Rewritten::As(Box::new(told));
     }
     Rewritten::Same
+}
+
+/// `do cats or dogs have a higher average weight`: of several values, the one with the most.
+fn with_values_as_key(_: &Scene, frag: &Frag) -> Rewritten {
+    let is_open = frag.keys.is_empty() && frag.target.is_none() && frag.body.is_none();
+    let Some(order) = frag.order.filter(|_| is_open && !frag.measures.is_empty()) else {
+        return Rewritten::Same;
+    };
+    let several = frag.tests.iter().find_map(|it| match it {
+        Test::In(Value::Column(place), values) if 1 < values.len() => Some(*place),
+        _ => None,
+    });
+    let Some(place) = several else { return Rewritten::Same };
+    let mut told = frag.clone();
+    told.keys.push(GroupKey::Column(place));
+    told.order = Some(SortOrder { n: order.n.or(Some(1)), ..order });
+    Rewritten::As(Box::new(told))
+}
+
+/// `which stock grew most`: each from its first time to its last, as what does not add up has one value at a time.
+fn grown_by_key(scene: &Scene, frag: &Frag) -> Rewritten {
+    let (Some(Over::Growth), Some(AskedFor::Key(GroupKey::Column(key)))) = (frag.over, frag.target)
+    else {
+        return Rewritten::Same;
+    };
+    let numbers = || scene.places().filter(|it| scene.is_number(*it) && !scene.column(*it).is_key);
+    let of = match (&frag.measures[..], &frag.columns[..]) {
+        ([measure], []) => measure.place(),
+        ([], [place]) => Some(*place),
+        ([], []) => numbers().next().filter(|_| numbers().count() == 1),
+        _ => None,
+    };
+    let (Some(of), [time]) = (of, &scene.times()[..]) else { return Rewritten::Same };
+    let is_series = frag.keys.is_empty() && frag.order.is_some() && key != *time;
+    if !is_series || scene.is_additive(of) == Some(true) {
+        return Rewritten::Same;
+    }
+    let measures = vec![Measure::of(Agg::Grown(*time), of)];
+    let columns = Vec::new();
+    Rewritten::As(Box::new(Frag { measures, columns, over: None, ..frag.clone() }))
 }
 
 /// `missing prices by region`

@@ -210,7 +210,7 @@ impl Run {
 /// Returns what happens next in a turn.
 fn step(turn: &Turn, query: &LogicalForm, wants_verdict: bool) -> Next {
     match crate::compute::computed(turn, query, &tables()) {
-        Ok(it) => crate::compute::next(turn, &read_as(query), it, &tables(), wants_verdict),
+        Ok(it) => crate::compute::next(turn, &read_as(query), it, &tables(), wants_verdict, false),
         Err(next) => next,
     }
 }
