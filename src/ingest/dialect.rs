@@ -11,11 +11,10 @@ use serde::de::IgnoredAny;
 
 use csv_agent_types::status::{ExitStatus, Failure};
 
-use super::fixed_width::has_sign;
 use super::records::{Cell, Tokeniser};
 use super::shape::is_value;
 use super::sniff::Windows;
-use super::syntax::{Blanks, Delimiter, Escape, QUOTE, Quote, Syntax};
+use super::syntax::{Blanks, Delimiter, Escape, QUOTE, Quote, Syntax, USUAL_DELIMITERS, has_sign};
 use super::{fields, leading_text, short_rows, trailing_text};
 use crate::counts::{mode, ratio};
 use crate::options::IngestOptions;
@@ -74,8 +73,6 @@ impl DialectHints {
     }
 }
 
-/// Delimiters in order of preference, for equal scores.
-pub(crate) const USUAL: [&str; 4] = [",", ";", "\t", "|"];
 /// Delimiters that must win clearly: their characters are common within cells, or rare anywhere.
 const OTHERS: [&str; 15] =
     [" ", "::", ":", "@@", "$$", "##", "%%", "<>", "^", "~", "\u{1}", "\u{1e}", "\u{1f}", "§", "¦"];
@@ -157,7 +154,7 @@ pub(crate) fn cut_record(windows: &Windows, found: Syntax) -> Option<(usize, Syn
         Tokeniser::new(&windows.head, *syntax).record(&mut cells);
         1 < cells.len()
     };
-    let usual = USUAL.iter().filter_map(|it| Delimiter::new(it)).map(Syntax::usual);
+    let usual = USUAL_DELIMITERS.iter().filter_map(|it| Delimiter::new(it)).map(Syntax::usual);
     cut(found).or_else(|| usual.filter(cuts_first).find_map(cut))
 }
 
@@ -200,7 +197,7 @@ fn delimiters(windows: &Windows, told: &DialectHints) -> Vec<(Delimiter, bool)> 
         return vec![(told, true)];
     }
     let occurs = |text: &&str| memmem::find(&windows.head, text.as_bytes()).is_some();
-    let usual = USUAL.iter().map(|it| (it, true));
+    let usual = USUAL_DELIMITERS.iter().map(|it| (it, true));
     let all = usual.chain(OTHERS.iter().map(|it| (it, false))).filter(|(it, _)| occurs(it));
     all.filter_map(|(it, is_usual)| Some((Delimiter::new(it)?, is_usual))).collect()
 }
@@ -819,7 +816,7 @@ fn text_score(text: &[u8], syntax: &Syntax) -> f64 {
     }
     let delimiter = syntax.delimiter.bytes();
     let is_other = |it: &&&str| it.as_bytes() != delimiter && text.contains(&it.as_bytes()[0]);
-    let n_others = USUAL.iter().filter(is_other).count();
+    let n_others = USUAL_DELIMITERS.iter().filter(is_other).count();
     match n_others {
         0 if delimiter != b":" && has_inner_colon(text) => 0.7,
         0 if text.iter().any(|it| b"\x01\x1e\x1f^~".contains(it)) => 0.6,

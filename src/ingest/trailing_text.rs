@@ -4,8 +4,7 @@
 //! it.
 
 use super::records::Tokeniser;
-use super::syntax::{Delimiter, Syntax};
-use crate::dialect::USUAL;
+use super::syntax::{Delimiter, Syntax, USUAL_DELIMITERS};
 
 /// Minimum records of a table, with its header.
 const RECORDS_MIN: usize = 2;
@@ -13,7 +12,7 @@ const RECORDS_MIN: usize = 2;
 /// Returns how many bytes at the end of `head` are lines with a single cell, after a blank line below
 /// records that all have the same number of cells, if there are more of them than records.
 pub(crate) fn n_bytes(head: &[u8]) -> usize {
-    let usual = USUAL.iter().filter_map(|it| Delimiter::new(it));
+    let usual = USUAL_DELIMITERS.iter().filter_map(|it| Delimiter::new(it));
     usual.filter_map(|it| below(head, Syntax::usual(it))).max().unwrap_or(0)
 }
 

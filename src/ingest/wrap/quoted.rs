@@ -6,10 +6,10 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
-use crate::dialect::{DialectHints, USUAL};
+use crate::dialect::DialectHints;
 use crate::records::{Cell, Tokeniser};
 use crate::sniff::Windows;
-use crate::syntax::{Blanks, Delimiter, Escape, QUOTE, Quote, Syntax};
+use crate::syntax::{Blanks, Delimiter, Escape, QUOTE, Quote, Syntax, USUAL_DELIMITERS};
 use crate::type_evidence::{Nulls, TypeEvidence, classify};
 use crate::type_inference::is_typed;
 
@@ -48,7 +48,7 @@ impl Quoted {
         if n_wrapped == 0 {
             return None;
         }
-        let usual = USUAL.iter().filter_map(|it| Delimiter::new(it));
+        let usual = USUAL_DELIMITERS.iter().filter_map(|it| Delimiter::new(it));
         let delimiters = told.delimiter.map_or_else(|| usual.collect(), |it| vec![it]);
         let width = delimiters.iter().find_map(|it| Some((*it, width_of(&lines, *it)?)));
         let (delimiter, width) = width?;
