@@ -129,9 +129,6 @@ pub struct IngestFlags {
     #[arg(long, value_name = "ACTION", value_enum, default_value_t)]
     pub if_exists: IfExists,
 
-    #[command(flatten)]
-    pub read: ReadFlags,
-
     /// Refuse a file that is larger than this
     #[arg(
         long,
@@ -152,6 +149,10 @@ pub struct IngestFlags {
     /// Show what the files would become, and keep nothing
     #[arg(long)]
     pub dry_run: bool,
+
+    // The last: its heading is also that of the flags behind it.
+    #[command(flatten)]
+    pub read: ReadFlags,
 }
 
 /// Flags of how a file is read. What they do not say is detected.
