@@ -11,11 +11,10 @@ use serde::de::IgnoredAny;
 
 use csv_agent_types::status::{ExitStatus, Failure};
 
-use super::fixed_width::has_sign;
 use super::records::{Cell, Tokeniser};
 use super::shape::is_value;
 use super::sniff::Windows;
-use super::syntax::{Blanks, Delimiter, Escape, QUOTE, Quote, Syntax};
+use super::syntax::{Blanks, Delimiter, Escape, QUOTE, Quote, Syntax, has_sign};
 use super::{fields, leading_text, short_rows, trailing_text};
 use crate::counts::{mode, ratio};
 use crate::options::IngestOptions;
@@ -85,7 +84,7 @@ const RECORDS_MAX: usize = 1_000;
 /// Returns how records are split into cells, with a sentence for each decision.
 pub(crate) fn find(windows: &mut Windows, told: &DialectHints) -> (Syntax, Vec<String>) {
     let lead = windows.head.drain(..leading_text::n_bytes(&windows.head)).collect::<Vec<_>>();
-    let n_below = if windows.is_whole { trailing_text::n_bytes(&windows.head) } else { 0 };
+    let n_below = if windows.is_whole { trailing_text::n_bytes(&windows.head, &USUAL) } else { 0 };
     let below = windows.hide_end(n_below);
     let found = fields::delimiter(&lead, &windows.head).filter(|_| told.delimiter.is_none());
     let found = match found {

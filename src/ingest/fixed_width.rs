@@ -13,6 +13,7 @@ use super::charset::TextDecoder;
 use super::encoding::FoundEncoding;
 use super::source::Input;
 use super::spool::Spool;
+use super::syntax::has_sign;
 use crate::refusal::check_cancelled;
 
 /// Writes the lines as rows.
@@ -143,8 +144,8 @@ pub(crate) fn ruled(head: &[u8]) -> Option<FixedColumns> {
     if (at + 1..lines.len()).any(is_other) {
         return None;
     }
-    let is_table = are_named && fit(&lines[at - 1]) && rows.next().is_some_and(|it| fit(it));
-    (is_table && rows.all(|it| fit(it))).then_some(columns)
+    let is_table = are_named && fit(&lines[at - 1]) && rows.next().is_some_and(fit);
+    (is_table && rows.all(fit)).then_some(columns)
 }
 
 /// Returns the cells of a line; a short line has fewer.
@@ -215,17 +216,6 @@ pub(crate) fn aligned(text: &str) -> Option<Aligned> {
     }
     let is_safe = n_gaps(lines[0]) == widths.len() && starts[1..].iter().all(|it| before(it, 2));
     Some(Aligned { widths, is_safe })
-}
-
-/// Returns whether a text has a usual delimiter or a quote. A comma between two digits may be a decimal
-/// mark.
-pub(crate) fn has_sign(text: &[u8]) -> bool {
-    let is_digit =
-        |at: Option<usize>| at.and_then(|it| text.get(it)).is_some_and(u8::is_ascii_digit);
-    let is_decimal = |at: usize| is_digit(at.checked_sub(1)) && is_digit(at.checked_add(1));
-    memchr::memchr3(b';', b'|', b'"', text).is_some()
-        || memchr::memchr(b'\t', text).is_some()
-        || memchr::memchr_iter(b',', text).any(|it| !is_decimal(it))
 }
 
 #[cfg(test)]

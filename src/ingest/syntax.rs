@@ -163,6 +163,17 @@ impl Syntax {
     }
 }
 
+/// Returns whether a text has a usual delimiter or a quote. A comma between two digits may be a decimal
+/// mark.
+pub(crate) fn has_sign(text: &[u8]) -> bool {
+    let is_digit =
+        |at: Option<usize>| at.and_then(|it| text.get(it)).is_some_and(u8::is_ascii_digit);
+    let is_decimal = |at: usize| is_digit(at.checked_sub(1)) && is_digit(at.checked_add(1));
+    memchr::memchr3(b';', b'|', b'"', text).is_some()
+        || memchr::memchr(b'\t', text).is_some()
+        || memchr::memchr_iter(b',', text).any(|it| !is_decimal(it))
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Delimiter, Syntax};

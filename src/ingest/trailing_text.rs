@@ -5,15 +5,15 @@
 
 use super::records::Tokeniser;
 use super::syntax::{Delimiter, Syntax};
-use crate::dialect::USUAL;
 
 /// Minimum records of a table, with its header.
 const RECORDS_MIN: usize = 2;
 
 /// Returns how many bytes at the end of `head` are lines with a single cell, after a blank line below
-/// records that all have the same number of cells, if there are more of them than records.
-pub(crate) fn n_bytes(head: &[u8]) -> usize {
-    let usual = USUAL.iter().filter_map(|it| Delimiter::new(it));
+/// records that all have the same number of cells, if there are more of them than records. One of the
+/// `delimiters` separates the cells.
+pub(crate) fn n_bytes(head: &[u8], delimiters: &[&str]) -> usize {
+    let usual = delimiters.iter().filter_map(|it| Delimiter::new(it));
     usual.filter_map(|it| below(head, Syntax::usual(it))).max().unwrap_or(0)
 }
 
@@ -45,7 +45,8 @@ mod tests {
     #[test]
     fn notes_below_a_small_table_are_told_from_it() {
         let check = |text: &str, below: &str| {
-            assert_eq!(n_bytes(format!("{text}{below}").as_bytes()), below.len(), "{text}{below}");
+            let all = format!("{text}{below}");
+            assert_eq!(n_bytes(all.as_bytes(), &[",", ";"]), below.len(), "{all}");
         };
         let notes = "\n\"Won deals\"\nCopyright\nConfidential\n\nAnn\n";
         check("\"a\",\"b\"\n\"1, 2\",\"3\"\n", notes);
