@@ -144,8 +144,8 @@ pub(crate) fn ruled(head: &[u8]) -> Option<FixedColumns> {
     if (at + 1..lines.len()).any(is_other) {
         return None;
     }
-    let is_table = are_named && fit(&lines[at - 1]) && rows.next().is_some_and(|it| fit(it));
-    (is_table && rows.all(|it| fit(it))).then_some(columns)
+    let is_table = are_named && fit(&lines[at - 1]) && rows.next().is_some_and(fit);
+    (is_table && rows.all(fit)).then_some(columns)
 }
 
 /// Returns the cells of a line; a short line has fewer.

@@ -90,6 +90,7 @@ impl NumberForm {
 
 /// The shape of a number with marks.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each is seen by itself")]
 struct MarkedNumber {
     n_digits: usize,
     /// Digits before the first mark and after the last.
@@ -222,6 +223,9 @@ pub(crate) fn evidence(text: &[u8]) -> Option<TypeEvidence> {
         } else {
             seen.add(form.ruled_out());
         }
+    }
+    if shape.is_scientific {
+        seen.add(TypeEvidence::EXPONENT);
     }
     if 15 < shape.n_digits {
         seen.add(TypeEvidence::LOCAL_LONG);

@@ -63,7 +63,9 @@ impl<R: BufRead> Read for FiniteNumbers<'_, R> {
             self.ready.clear();
             self.n_returned = 0;
             let part = self.inner.fill_buf()?.to_vec();
-            part.iter().for_each(|it| self.take(*it));
+            for byte in &part {
+                self.take(*byte);
+            }
             self.inner.consume(part.len());
             if part.is_empty() {
                 self.end_word();

@@ -44,7 +44,8 @@ mod tests {
     #[test]
     fn notes_below_a_small_table_are_told_from_it() {
         let check = |text: &str, below: &str| {
-            assert_eq!(n_bytes(format!("{text}{below}").as_bytes()), below.len(), "{text}{below}");
+            let all = format!("{text}{below}");
+            assert_eq!(n_bytes(all.as_bytes()), below.len(), "{all}");
         };
         let notes = "\n\"Won deals\"\nCopyright\nConfidential\n\nAnn\n";
         check("\"a\",\"b\"\n\"1, 2\",\"3\"\n", notes);

@@ -379,7 +379,11 @@ impl Numbers {
     fn may_be_lists(self) -> bool {
         let comma = NumberForm { decimal: DecimalMark::Comma, group: DigitGrouping::None };
         let is_other = |it: NumberForm| it.decimal == DecimalMark::Point;
-        self.0.has(TypeEvidence::COMMA) && self.is_open(comma) && !self.open().any(is_other)
+        // No list has an exponent.
+        self.0.has(TypeEvidence::COMMA)
+            && !self.0.has(TypeEvidence::EXPONENT)
+            && self.is_open(comma)
+            && !self.open().any(is_other)
     }
 
     fn read(self, others: Others) -> ColumnType {
