@@ -61,12 +61,12 @@ pub(crate) fn run(
     let failure = inputs.failures.pop();
     inputs.failures.iter().for_each(|it| diagnostics::error(it, options.terminal.stderr.colour));
     if let Some(failure) = failure {
-        if !inputs.inputs.is_empty() {
-            show(&inputs.inputs, flags, settings, options)?;
+        if !inputs.datasets.is_empty() {
+            show(&inputs.datasets, flags, settings, options)?;
         }
         return Err(failure);
     }
-    show(&inputs.inputs, flags, settings, options)?;
+    show(&inputs.datasets, flags, settings, options)?;
     Ok(ExitStatus::Ok)
 }
 

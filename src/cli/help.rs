@@ -21,7 +21,7 @@ const COLUMN_MIN: usize = 30;
 /// What `help` explains.
 #[derive(Debug, Clone, Args)]
 pub struct HelpFlags {
-    /// A command, or a topic: `exit-codes`, `environment`, `config`, `thresholds`, `events`
+    /// A command, or a topic: `exit-codes`, `environment`, `config`, `thresholds`, `events`, `sql`, `checks`
     #[arg(value_name = "COMMAND|TOPIC")]
     pub topic: Vec<String>,
 }
@@ -116,7 +116,12 @@ the document of `--format json`.
 ";
 
 /// Help topics besides commands.
-const TOPICS: [&str; 5] = ["exit-codes", "environment", "config", "thresholds", "events"];
+const TOPICS: [&str; 7] =
+    ["exit-codes", "environment", "config", "thresholds", "events", "sql", "checks"];
+
+const SQL: &str = include_str!("../../docs/sql.md");
+
+const CHECKS: &str = include_str!("../../docs/checks.md");
 
 const CONFIG: &str = "\
 Configuration files are TOML. Flags override environment variables, and variables override the files. \
@@ -222,6 +227,8 @@ fn explain(words: &[String], command: &mut Command, width: usize) -> anyhow::Res
         "environment" | "env" | "variables" => return Ok(wrapped(&environment(), width)),
         "config" | "configuration" | "settings" => return Ok(wrapped(&configuration(), width)),
         "events" | "event" | "jsonl" => return Ok(wrapped(EVENTS, width)),
+        "sql" => return Ok(SQL.to_owned()),
+        "checks" => return Ok(CHECKS.to_owned()),
         "thresholds" | "threshold" => return Ok(wrapped(THRESHOLDS.trim_start(), width)),
         _ => {}
     }

@@ -190,7 +190,7 @@ Examples:
   csv-agent query - < report.sql
 
 Each dataset is a table. A file is a table too, with the name that `csv-agent ingest` would give it. \
-The SQL is that of DuckDB and PostgreSQL. docs/sql.md lists the differences.";
+The SQL is that of DuckDB and PostgreSQL. `csv-agent help sql` lists the differences.";
 
 const DESCRIBE_EXAMPLES: &str = "\
 Examples:
@@ -211,7 +211,7 @@ Examples:
   csv-agent check ci/checks.toml --report junit=checks.xml --report github
 
 The exit status is 11 if the data breaks a rule, 10 if it breaks only rules with the severity \
-`warning`, and 9 if a rule could not be decided. docs/checks.md describes the file.";
+`warning`, and 9 if a rule could not be decided. `csv-agent help checks` describes the file.";
 
 const DIFF_EXAMPLES: &str = "\
 Examples:
@@ -265,9 +265,7 @@ Examples:
   csv-agent mcp --print-config claude
   claude mcp add --scope user csv-agent --transport stdio -- csv-agent mcp
   codex mcp add csv-agent -- csv-agent mcp --allow ~/data
-  csv-agent mcp -f sales.csv --read-only --no-rows
-
-docs/mcp.md describes the tools and the configuration of each agent.";
+  csv-agent mcp -f sales.csv --read-only --no-rows";
 
 const SETUP_EXAMPLES: &str = "\
 Examples:

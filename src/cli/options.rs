@@ -240,12 +240,12 @@ impl GlobalOptions {
         settings: &Settings,
     ) -> anyhow::Result<GlobalOptions> {
         let color = settings.get(&COLOR)?;
-        let format = settings.choose(&FORMAT)?.value;
+        let format = settings.choose(&FORMAT)?;
         let terminal = Terminal::look(color, flags.width, settings.environment());
         Ok(GlobalOptions {
             session,
-            format: format.unwrap_or(Format::Text),
-            is_format_chosen: format.is_some(),
+            is_format_chosen: !matches!(format.origin, ValueOrigin::Default),
+            format: format.value.unwrap_or(Format::Text),
             terminal,
             quiet: flags.quiet,
             verbose: flags.verbose,

@@ -206,6 +206,8 @@ fn help_leads_to_commands_of_commands_and_to_topics_by_other_names() {
         (&["exit-code"], "the question is answered"),
         (&["settings"], "Configuration files are TOML"),
         (&["jsonl"], "Events:"),
+        (&["sql"], "## Differences from DuckDB"),
+        (&["checks"], "[[check]]"),
     ] {
         let page = help(&bench, &[&["help"], words].concat());
         assert!(page.contains(expected), "{words:?}: {page}");

@@ -90,6 +90,33 @@ const ARGUMENTS: &[Mistake] = &[
     ("csv-agent ingest -f sales.csv", 2, "without a flag"),
     ("csv-agent ask --model builtin -f sales.csv -o . q", 5, "it is a directory"),
     ("csv-agent help ingests", 2, "did you mean `ingest`?"),
+    ("csv-agent describe sales.csv -o x.csv", 2, "`csv-agent describe … > FILE`"),
+    ("csv-agent diff sales.csv sales.csv --output x.csv", 2, "`csv-agent diff … > FILE`"),
+    ("csv-agent check -o x.md", 2, "`csv-agent check … > FILE`"),
+    ("csv-agent ingest -dash.csv", 2, "`./-dash.csv`"),
+    ("csv-agent diff sales.csv sales.csv --key date,revenue", 2, "`--key date --key revenue`"),
+    ("csv-agent upgrade", 2, "with the program that installed it"),
+    (
+        "echo a > x.csv && csv-agent ingest x.csv --name sales",
+        5,
+        "`csv-agent ingest --if-exists replace sales=x.csv`",
+    ),
+    (
+        "csv-agent query 'select date_sub(date, 1) from sales'",
+        2,
+        "hint: `csv-agent help sql` lists",
+    ),
+    ("csv-agent query 'select * from (select 1'", 2, "hint: a `(` is not closed"),
+    ("csv-agent query 'select count(*) over () top from sales'", 2, "write `as top`"),
+    ("csv-agent query 'select dat_trunc(1, date) from sales'", 2, "did you mean `date_trunc`?"),
+    ("csv-agent query -o x.csv.gz 'select 1'", 2, "cannot write an answer as `.gz`"),
+    ("csv-agent query -o x.txt 'select 1'", 2, "or set `--format`"),
+    ("csv-agent ask --model builtin -o x.foo 'how many rows'", 2, "or set `--format`"),
+    ("csv-agent -S nope datasets", 3, "no session in `"),
+    ("csv-agent -S nope describe", 3, "no session in `"),
+    ("csv-agent -S nope describe sales", 3, "no session in `"),
+    ("csv-agent -S nope query 'select 1'", 3, "no session in `"),
+    ("csv-agent -S nope reset --yes", 3, "no session in `"),
 ];
 
 const VALUES: &[Mistake] = &[

@@ -113,7 +113,7 @@ fn another_file_of_the_same_name_replaces_nothing_unasked() {
     let run = bench.run(ingest).fails_with(5);
     for part in [
         "comes from another source, `sales.csv`",
-        "`csv-agent ingest --if-exists replace`",
+        "`csv-agent ingest --if-exists replace sales=june/sales.csv`",
         "`--name`",
     ] {
         assert!(run.stderr().contains(part), "{run}");

@@ -24,7 +24,7 @@ pub(super) struct InputDataset {
 /// All inputs, and the temporary session with those that are files.
 pub(super) struct Inputs {
     /// Files first, then datasets of the session; each in the order of the arguments.
-    pub inputs: Vec<InputDataset>,
+    pub datasets: Vec<InputDataset>,
     /// Why some files cannot be read.
     pub failures: Vec<anyhow::Error>,
     _session: Option<Session>,
@@ -79,7 +79,7 @@ impl InputDataset {
             temporary = Some(session);
         }
         inputs.extend(of_session);
-        Ok(Inputs { inputs, failures, _session: temporary })
+        Ok(Inputs { datasets: inputs, failures, _session: temporary })
     }
 }
 

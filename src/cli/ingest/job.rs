@@ -314,7 +314,7 @@ impl Display for NameTaken {
 impl From<&NameTaken> for Failure {
     fn from(taken: &NameTaken) -> Failure {
         let source = quoted(&taken.source);
-        let named = quoted(&format!("{}={}", taken.name, taken.source));
+        let named = format!("{}={source}", quoted(&taken.name));
         let (replace, flag) = match taken.verb {
             "register" => ("--if-exists replace".to_owned(), ""),
             _ => (format!("csv-agent ingest --if-exists replace {named}"), " or with `--name`"),

@@ -105,7 +105,9 @@ impl Lineage<'_> {
             }
             Plan::Union { inputs, columns } => {
                 for (at, column) in columns.iter().enumerate() {
-                    inputs.iter().for_each(|(_, ids)| self.inherit(*column, Some(ids[at])));
+                    for (_, ids) in inputs {
+                        self.inherit(*column, Some(ids[at]));
+                    }
                 }
             }
             Plan::Distinct { .. }
@@ -134,7 +136,9 @@ impl Lineage<'_> {
                 if compares(*function) {
                     self.compare(arguments);
                 }
-                arguments.iter().for_each(|it| self.check(it));
+                for argument in arguments {
+                    self.check(argument);
+                }
             }
             Expr::Cast(cast) => self.check(&cast.input),
             Expr::Case { branches, otherwise } => {
@@ -158,11 +162,10 @@ impl Lineage<'_> {
     fn source(&self, expr: &Expr) -> Option<String> {
         match expr {
             Expr::Column(column) => self.tokens.get(column).cloned(),
-            Expr::Literal(_) => None,
             Expr::Call(function, arguments) if returns_text(*function) => {
                 arguments.iter().find_map(|it| self.source(it))
             }
-            Expr::Call(..) => None,
+            Expr::Literal(_) | Expr::Call(..) => None,
             Expr::Cast(cast) => self.source(&cast.input),
             Expr::Case { branches, otherwise } => {
                 let mut values = branches.iter().map(|it| &it.1).chain([&**otherwise]);
