@@ -715,7 +715,10 @@ impl Linker<'_> {
             _ => false,
         };
         let is_noun = |it: &Link| it.end == at && matches!(it.atom, Atom::Noun | Atom::Table(_));
-        !self.lexicon.is_done(&token.lower) && links.iter().any(names) && !links.iter().any(is_noun)
+        token.lower.chars().all(char::is_alphabetic)
+            && !self.lexicon.is_done(&token.lower)
+            && links.iter().any(names)
+            && !links.iter().any(is_noun)
     }
 
     /// Returns whether a token ends a question and says nothing: `right?`, `please`.

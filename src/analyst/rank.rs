@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::answer::ResultHead;
 use crate::float;
+use crate::grammar::ENGLISH;
 use crate::query::{Agg, Check, GroupKey, Groups, Listing, LogicalForm, Measure, Shape};
 use crate::reading::Reading;
 
@@ -94,7 +95,9 @@ pub(crate) fn features(
         flag(best.skipped < 0.13 && best.linked < 0.65),
         flag(says_nothing && best.query.filters.is_empty()) * best.skipped.min(SKIPPED_MAX),
     ];
-    let of_result = result.map_or(UNKNOWN_RESULT, |it| features_of(it, &best.query));
+    let mut rules = best.rules.iter().map(|it| ENGLISH.name(*it));
+    let is_counted = rules.any(|it| it.contains("[how_many]"));
+    let of_result = result.map_or(UNKNOWN_RESULT, |it| features_of(it, &best.query, is_counted));
     let mut named = WEIGHTS;
     for (it, value) in named.iter_mut().zip(values.into_iter().chain(of_result)) {
         it.1 = value;
@@ -103,13 +106,17 @@ pub(crate) fn features(
 }
 
 /// Returns the features of a result.
-fn features_of(result: &ResultHead, query: &LogicalForm) -> [f64; UNKNOWN_RESULT.len()] {
+fn features_of(
+    result: &ResultHead,
+    query: &LogicalForm,
+    is_counted: bool,
+) -> [f64; UNKNOWN_RESULT.len()] {
     let is_one = result.n_rows == 1;
     let cells = || result.head.iter().filter_map(Value::as_object).flat_map(|row| row.values());
     let is_check = matches!(query.body, Shape::Check(_));
-    // One row of each says as little as none.
+    // One row of each says as little as none, unless that is asked.
     let counts_ones = match &query.body {
-        Shape::Groups(groups) => {
+        Shape::Groups(groups) if !is_counted => {
             groups.measures.iter().all(Measure::is_rows)
                 && 1 < result.n_rows
                 && cells().filter(|it| it.is_number()).count() == result.head.len()

@@ -4,8 +4,10 @@
 
 use crate::assemble::{fixed, is_name};
 use crate::lexicon::{Concept, Cue, TimeUnit};
+use crate::link::is_time;
 use crate::query::{
-    Agg, Chart, Check, GroupKey, Groups, LogicalForm, Measure, Op, Part, Place, Shape, Test, Value,
+    Agg, Chart, Check, GroupKey, Groups, LogicalForm, Measure, Op, Over, Part, Place, Shape, Test,
+    Value,
 };
 use crate::scene::Scene;
 use crate::schema::Kind;
@@ -23,6 +25,7 @@ const CONSTRAINTS: &[Constraint] = &[
     (says_twice, 2.5),
     (bounds_a_year, 2.0),
     (counts_over_nothing, 0.6),
+    (grows_along_no_time, 2.5),
     (counts_sales_not_money, 0.8),
     (stacks_what_does_not_add_up, 0.8),
     (draws_boxes_of_no_values, 1.5),
@@ -104,6 +107,19 @@ fn counts_sales_not_money(scene: &Scene, query: &LogicalForm) -> bool {
         && groups(query).is_some_and(|it| it.measures.iter().all(Measure::is_rows))
         && !words.windows(2).any(is_how_many)
         && scene.places().any(is_money)
+}
+
+/// Growth from one group to the next, where no time orders them.
+fn grows_along_no_time(scene: &Scene, query: &LogicalForm) -> bool {
+    let is_time = |it: &GroupKey| match it {
+        GroupKey::Column(place) => {
+            is_time(scene.column(*place)) || scene.column(*place).unit.is_some()
+        }
+        _ => true,
+    };
+    groups(query).is_some_and(|it| {
+        matches!(it.over, Some(Over::Growth | Over::Change)) && !it.keys.iter().any(is_time)
+    })
 }
 
 /// Points of a number of all rows.
