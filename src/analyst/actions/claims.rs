@@ -97,6 +97,14 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
     ("check_unique_rows", |scene, sems| {
         one(scene.query(Vec::new(), Shape::Check(Check::Unique(places_of(sems)))))
     }),
+    // `the sku is unique in products`
+    ("check_unique_in", |scene, sems| {
+        let (of, Some(table)) = (places_of(sems), table_of(sems)) else { return Vec::new() };
+        if scene.join.is_some() || of.iter().any(|it| it.table != table) {
+            return Vec::new();
+        }
+        one(scene.query(Vec::new(), Shape::Check(Check::Unique(of))))
+    }),
     ("check_present", |scene, sems| {
         one(scene.query(tests_of(sems), Shape::Check(Check::Present(places_of(sems)))))
     }),
@@ -131,6 +139,13 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
     }),
     ("check_refers", refers),
 ];
+
+fn table_of(sems: &[&Sem]) -> Option<usize> {
+    sems.iter().find_map(|it| match it {
+        Sem::Table(table) => Some(*table),
+        _ => None,
+    })
+}
 
 /// Judges whether every row of a table has one in another.
 fn refers(scene: &Scene, sems: &[&Sem]) -> Made {

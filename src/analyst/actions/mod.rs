@@ -331,6 +331,18 @@ fn order_of(sems: &[&Sem]) -> Option<SortOrder> {
     })
 }
 
+/// Returns whether a time would be in two periods that are apart: `2024-01-01 - 2024-01-31` is something else.
+fn are_apart(tests: &[Test]) -> bool {
+    let bound = |it: &Test| match it {
+        Test::Is(value, op, Value::Day(day)) => Some((value.clone(), *op, *day)),
+        _ => None,
+    };
+    let bounds: Vec<(Value, Op, Date)> = tests.iter().filter_map(bound).collect();
+    let ends = bounds.iter().filter(|it| it.1 == Op::Lt);
+    ends.into_iter()
+        .any(|end| bounds.iter().any(|it| it.1 == Op::Ge && it.0 == end.0 && end.2 <= it.2))
+}
+
 fn merged(sems: &[&Sem]) -> Option<Frag> {
     let mut all: Option<Frag> = None;
     for sem in sems {
@@ -344,7 +356,7 @@ fn merged(sems: &[&Sem]) -> Option<Frag> {
             Some(before) => before.merge(&next)?,
         });
     }
-    all
+    all.filter(|it| !are_apart(&it.tests))
 }
 
 /// Returns the key of a unit of time: of a date, or a column that numbers it.
