@@ -1367,6 +1367,7 @@ mod tests {
             ("5 or fewer orders are open", ["count(*) <= 5", "where open"]),
             ("there must be at most 70 open orders", ["count(*) <= 70", "where open"]),
             ("there are open orders", ["count(*) >= 1", "where open"]),
+            ("there are cancelled ones", ["count(*) >= 1", "where cancelled"]),
             ("there must be no open orders", ["select * from", "where open"]),
             ("at most 3 orders have a total over 100", ["count(*) <= 3", "where total > 100"]),
             ("at most 3 orders have 9 units", ["count(*) <= 3", "where units = 9"]),
@@ -1390,6 +1391,7 @@ mod tests {
             "a maximum of 5 orders are open",
             "no customer has more than 5 orders",
             "all 5 orders are open",
+            "more than half of the orders are open",
         ] {
             let (sql, sureness) = asked(&orders, &[claim], true);
             assert!(sureness < ANSWERED, "{claim}: {sureness} {sql}");

@@ -50,7 +50,8 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
     }),
     // `there are at least 5 orders`
     ("check_count", |scene, sems| {
-        let Some(n) = number_of(sems) else { return Vec::new() };
+        // Half of the rows are a share.
+        let Some(n) = number_of(sems).filter(|it| it.fract() == 0.0) else { return Vec::new() };
         count_holds(scene, sems, op_of(sems).unwrap_or(Op::Eq), n)
     }),
     // `there are open orders`

@@ -184,7 +184,8 @@ fn compared(scene: &Scene, place: Place, op: Op, amount: &(f64, Option<String>))
         return Some(Test::Is(part, op, Value::Number(f64::from(year.year()))));
     }
     let value = scene.in_unit_of(place, amount.0, amount.1.as_deref())?;
-    scene.is_number(place).then(|| is(place, op, value))
+    let is_flag = scene.kind(place) == Kind::Bool && !(0.0..=1.0).contains(&value);
+    (scene.is_number(place) && !is_flag).then(|| is(place, op, value))
 }
 
 fn compare_with(scene: &Scene, sems: &[&Sem], op: Option<Op>) -> Made {
