@@ -1405,6 +1405,7 @@ mod tests {
             ("total is over 50 for open orders", "where open and not (total > 50)"),
             ("total is over 50 for orders that are open", "where open and not (total > 50)"),
             ("email is missing for open orders", "where open and not (email is null)"),
+            ("no open orders are over 50", "where open and total > 50"),
             ("units is at least 2 in all cancelled orders", "where cancelled and not (units >= 2)"),
             (
                 "email ends with '.com' or '.org'",

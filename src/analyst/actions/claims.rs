@@ -10,6 +10,7 @@ use crate::query::{
     Agg, Check, GroupKey, Groups, LogicalForm, Measure, Op, Shape, Source, Test, Value,
 };
 use crate::scene::Scene;
+use crate::words::Token;
 
 /// The actions, by the names that rules call them.
 pub(super) const ACTIONS: &[(&str, Action)] = &[
@@ -32,7 +33,13 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
             _ => Vec::new(),
         }
     }),
-    ("claim_all", |scene, sems| claim(scene, sems, Check::All)),
+    // `no paid order is late` says nothing of those that are not paid.
+    (
+        "claim_all",
+        |scene, sems| {
+            if is_none(scene, 0) { Vec::new() } else { claim(scene, sems, Check::All) }
+        },
+    ),
     ("claim_none", |scene, sems| claim(scene, sems, Check::None)),
     // What only those do is done by none but them.
     ("claim_only", |scene, sems| claim_before(scene, sems)),
@@ -184,10 +191,14 @@ fn says_none(scene: &Scene) -> bool {
         ["must" | "should", "be", ..] => it + 3,
         _ => it + 2,
     });
-    behind.and_then(|it| words.get(it)).is_some_and(|it| {
-        let phrase = scene.lexicon.phrase(&[(*it).to_owned()]);
-        matches!(phrase, Some(Concept::Not | Concept::Without))
-    })
+    behind.is_some_and(|it| is_none(scene, it))
+}
+
+/// Returns whether the word here is `no`, or another that says that there is none.
+fn is_none(scene: &Scene, at: usize) -> bool {
+    let phrase = |it: &Token| scene.lexicon.phrase(std::slice::from_ref(&it.lower));
+    let found = scene.tokens.get(at).and_then(phrase);
+    matches!(found, Some(Concept::Not | Concept::Without))
 }
 
 /// Judges how many rows there are, or how many things, where each of these may be in several rows.
