@@ -368,7 +368,7 @@ impl Last {
     fn new(readings: Vec<Reading>, sureness: f64, unknown: &[String], tables: &[Table]) -> Last {
         let is_sure = rank::ANSWERED <= sureness;
         let offered = if is_sure { Vec::new() } else { offered(&readings, unknown, tables) };
-        Last { sureness, is_sure, offered, readings }
+        Last { readings, sureness, is_sure, offered }
     }
 
     /// Makes that of a question that was answered by a reading that the user picked.
