@@ -1434,7 +1434,7 @@ mod tests {
             ("how many rows starting 2024-06-30", "seen >= date '2024-06-30'"),
             ("how many rows after 2024-06-30", "seen >= date '2024-07-01'"),
             ("how many rows before 2024-06-30", "seen < date '2024-06-30'"),
-            ("how many rows through June 2024", through),
+            ("how many rows up to June 2024", through),
         ] {
             let (sql, sureness) = asked(&events, &[question], false);
             assert!(sql.contains(part) && ANSWERED <= sureness, "{question}: {sureness} {sql}");

@@ -113,17 +113,11 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
     ("after_bound", |scene, sems| bounded_with(scene, sems, |(_, to)| (Some(to), None))),
     ("through_bound", |scene, sems| bounded_with(scene, sems, |(_, to)| (None, Some(to)))),
     ("through", |scene, sems| period_with(scene, sems, |(_, to)| (None, Some(to)))),
-    // With the last day. Of a month or a year, that is open, and a gate must not guess.
-    ("until", |scene, sems| {
-        let through = period_with(scene, sems, |(_, to)| (None, Some(to)));
-        if sems.iter().any(|it| matches!(it, Sem::Period(_, _, TimeUnit::Day))) {
-            return through;
-        }
-        if scene.wants_verdict {
-            return Vec::new();
-        }
-        let before = period_with(scene, sems, |(from, _)| (None, Some(from)));
-        [through, before].concat()
+    // With the last day. With a month or without it, that is open.
+    ("until", |scene, sems| through_or(scene, sems, |(from, _)| (None, Some(from)))),
+    // `through 2013` may be within that year.
+    ("through_or_within", |scene, sems| {
+        through_or(scene, sems, |(from, to)| (Some(from), Some(to)))
     }),
     ("from_to", |scene, sems| match periods_of(sems)[..] {
         [one, other] => from_to(scene, one, other),
@@ -191,6 +185,23 @@ fn period_with(
     let Some(period) = periods_of(sems).first().copied() else { return Vec::new() };
     let (from, to) = make(period);
     timed(scene, None, |place| in_period(scene, place, from, to))
+}
+
+/// Returns the condition that a time is in a period or before it. If the period is longer than a day, something else may
+/// be meant as well, and a gate must not guess.
+fn through_or(
+    scene: &Scene,
+    sems: &[&Sem],
+    other: impl Fn((Date, Date)) -> (Option<Date>, Option<Date>),
+) -> Made {
+    let through = period_with(scene, sems, |(_, to)| (None, Some(to)));
+    if sems.iter().any(|it| matches!(it, Sem::Period(_, _, TimeUnit::Day))) {
+        return through;
+    }
+    if scene.wants_verdict {
+        return Vec::new();
+    }
+    [through, period_with(scene, sems, other)].concat()
 }
 
 /// The same behind words for numbers: `orders over 2000` are those of no year, if they have numbers.
