@@ -7,6 +7,8 @@ use crate::schema::{Kind, Table};
 
 /// Values that may stand between a number and the noun: `5 open orders`.
 const BETWEEN_MAX: usize = 3;
+/// Words before a bound.
+const BOUNDS: [Concept; 4] = [Concept::Gt, Concept::Ge, Concept::Lt, Concept::Le];
 /// From where a link names a column.
 const NAMED_MIN: f64 = 0.6;
 
@@ -21,10 +23,11 @@ pub(crate) fn counted(lattice: &Lattice, tables: &[Table]) -> Vec<f64> {
     let counts = |it: &Link| {
         !names_number(lattice, tables, |column| column.end == it.start)
             && !is_period(lattice, it)
-            && is_before_rows(lattice, tables, it.end)
+            && is_before_rows(lattice, tables, it)
     };
     let found = numbers().filter(|it| counts(it.0));
-    let is_elsewhere = |value: f64| numbers().any(|it| it.1 == value && !counts(it.0));
+    let is_elsewhere =
+        |value: f64| numbers().any(|it| it.1.total_cmp(&value).is_eq() && !counts(it.0));
     found.map(|it| it.1).filter(|it| !is_elsewhere(*it)).collect()
 }
 
@@ -41,15 +44,20 @@ fn names_number(lattice: &Lattice, tables: &[Table], is_meant: impl Fn(&Link) ->
 /// Returns whether a number is a year, and not a bound: `2024 orders`.
 fn is_period(lattice: &Lattice, number: &Link) -> bool {
     let is_bound = lattice.links.iter().any(|it| {
-        let concepts = [Concept::Gt, Concept::Ge, Concept::Lt, Concept::Le];
-        it.end == number.start && matches!(it.atom, Atom::Word(it) if concepts.contains(&it))
+        it.end == number.start && matches!(it.atom, Atom::Word(it) if BOUNDS.contains(&it))
     });
     let covers = |it: &Link| it.start <= number.start && number.end <= it.end;
     !is_bound && lattice.links.iter().any(|it| matches!(it.atom, Atom::Period(..)) && covers(it))
 }
 
 /// Returns whether a noun for rows stands here, or behind values of them.
-fn is_before_rows(lattice: &Lattice, tables: &[Table], start: usize) -> bool {
+fn is_before_rows(lattice: &Lattice, tables: &[Table], number: &Link) -> bool {
+    let start = number.end;
+    let is_first = lattice.links.iter().any(|it| {
+        it.start == 0
+            && it.end == number.start
+            && matches!(it.atom, Atom::Word(it) if BOUNDS.contains(&it))
+    });
     let mut at = start;
     for _ in 0..=BETWEEN_MAX {
         let here = || lattice.links.iter().filter(|it| it.start == at);
@@ -70,7 +78,8 @@ fn is_before_rows(lattice: &Lattice, tables: &[Table], start: usize) -> bool {
         };
         match here().filter(may_be_between).map(|it| it.end).max() {
             Some(end) => at = end,
-            None => return false,
+            // `at least 100 women survived`
+            None => return start < at && is_first,
         }
     }
     false
@@ -99,7 +108,7 @@ fn counts(check: &Check, n: f64) -> bool {
         }
         // `no two orders have the same number`
         Check::Unique(_) => n <= 2.0,
-        Check::Refers(_) => n == 1.0,
+        Check::Refers(_) => n <= 1.0,
         _ => false,
     }
 }

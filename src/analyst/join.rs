@@ -103,6 +103,8 @@ impl Joins {
             let others: Vec<Place> = others.take(PAIRS_MAX).collect();
             let call = (TOOL, json!({"sql": each(tables, key, &others), "result_name": null}));
             match turns.iter().find_map(|it| it.done(call.0, &call.1)) {
+                // Of like tables, one key goes with those of all others.
+                None if calls.contains(&call) => {}
                 None => calls.push(call),
                 Some(done) => {
                     let rows = done.output["head"].as_array().into_iter().flatten();
@@ -114,7 +116,6 @@ impl Joins {
                 }
             }
         }
-        calls.dedup();
         (joins, calls)
     }
 }

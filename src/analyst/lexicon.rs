@@ -233,6 +233,8 @@ pub(crate) enum Cue {
     Or,
     /// Behind the first of what goes on without an end.
     Onwards,
+    /// What says that a bound is a time.
+    Timely,
     /// What lies on both sides of a time or of a condition is asked for.
     BothSides,
     /// Between a number and what it is divided by.
@@ -333,6 +335,8 @@ pub(crate) enum TimeUnit {
 pub(crate) enum PeriodWord {
     Before,
     After,
+    Until,
+    Through,
     Since,
     Last,
     This,

@@ -152,6 +152,7 @@ impl Linker<'_> {
         self.superlatives(&mut links);
         self.compete(&mut links);
         self.qualify(&mut links);
+        self.place(&mut links);
         let costs: Vec<(f64, bool)> =
             (0..self.tokens.len()).map(|at| self.skip(at, &links)).collect();
         let unknown = (0..costs.len()).filter(|at| costs[*at].1).collect();
@@ -228,6 +229,26 @@ impl Linker<'_> {
             links.retain(|it| it.end <= start || end <= it.start);
             links.push(Link { start, end, atom: Atom::Column(place), score: 1.0 });
         }
+    }
+
+    /// Lets `date in weather` and `date of the weather` be that column as well.
+    fn place(&self, links: &mut Vec<Link>) {
+        let is = |at: usize, cue: Cue| {
+            self.tokens.get(at).is_some_and(|it| self.lexicon.is(cue, &it.lower))
+        };
+        let found = links.iter().filter_map(|it| match it.atom {
+            Atom::Column(place) if 0.95 <= it.score => {
+                let joint = is(it.end, Cue::Inside) || is(it.end, Cue::Of);
+                let has_article = self.tokens.get(it.end + 1).is_some_and(|it| it.lower == "the");
+                let start = it.end + 1 + usize::from(has_article);
+                let table = Atom::Table(place.table);
+                let table = links.iter().find(|it| it.start == start && it.atom == table)?;
+                joint.then(|| Link { end: table.end, ..it.clone() })
+            }
+            _ => None,
+        });
+        let found: Vec<Link> = found.collect();
+        links.extend(found);
     }
 
     /// Returns whether a table is called like one of its numbers, so that its name hardly stands for rows.

@@ -105,8 +105,8 @@ pub(crate) struct Read {
 }
 
 impl Read {
-    fn offered(&self) -> &[Reading] {
-        offered(&self.readings, &self.unknown)
+    fn offered(&self) -> Vec<Reading> {
+        offered(&self.readings, &self.unknown, &self.tables)
     }
 
     /// Returns the result of the best reading, nothing if it is too unlikely to be worth that.
@@ -166,12 +166,12 @@ fn answered(read: &Read, lexicon: &Lexicon, wants_verdict: bool) -> Next {
         _ => {
             let doubt = doubt(read);
             if let (Doubt::Several(_), Some(n)) = (&doubt, read.turn.pick)
-                && let Some(reading) = nth(read.offered(), n)
+                && let Some(reading) = nth(&read.offered(), n).cloned()
             {
                 return match compute::computed(&read.turn, &reading.query, &read.tables) {
                     Ok(computed) => {
                         let (turn, tables, table) = (&read.turn, &read.tables, read.wants_table);
-                        compute::next(turn, reading, computed, tables, wants_verdict, table)
+                        compute::next(turn, &reading, computed, tables, wants_verdict, table)
                     }
                     Err(next) => next,
                 };
@@ -217,7 +217,7 @@ fn doubt(read: &Read) -> Doubt {
     if read.is_lost {
         return Doubt::Lost;
     }
-    match read.offered() {
+    match &read.offered()[..] {
         [] => Doubt::Unread,
         offered => {
             Doubt::Several(offered.iter().map(|it| describe(&it.query, &read.tables)).collect())
@@ -225,13 +225,22 @@ fn doubt(read: &Read) -> Doubt {
     }
 }
 
-/// Returns the readings that are offered, if none is sure: two or more, or none.
-fn offered<'r>(readings: &'r [Reading], unknown: &[String]) -> &'r [Reading] {
+/// Returns the readings that are offered, if none is sure: two or more with words of their own, or none.
+fn offered(readings: &[Reading], unknown: &[String], tables: &[Table]) -> Vec<Reading> {
     let is_near = rank::OFFERED <= sureness(readings, None);
-    if !is_near || !unknown.is_empty() || readings.len() < 2 {
-        return &[];
+    let mut told: Vec<String> = Vec::new();
+    let mut found = Vec::new();
+    for reading in readings.iter().filter(|_| is_near && unknown.is_empty()) {
+        let text = describe(&reading.query, tables);
+        if !told.contains(&text) {
+            told.push(text);
+            found.push(reading.clone());
+        }
+        if found.len() == rank::OFFERED_MAX {
+            break;
+        }
     }
-    &readings[..readings.len().min(rank::OFFERED_MAX)]
+    if found.len() < 2 { Vec::new() } else { found }
 }
 
 /// Returns a reading that the user picked, which has left nothing open.
@@ -367,10 +376,10 @@ struct Last {
 }
 
 impl Last {
-    fn new(readings: Vec<Reading>, sureness: f64, unknown: &[String]) -> Last {
+    fn new(readings: Vec<Reading>, sureness: f64, unknown: &[String], tables: &[Table]) -> Last {
         let is_sure = rank::ANSWERED <= sureness;
-        let offered = if is_sure { &[] } else { offered(&readings, unknown) };
-        Last { sureness, is_sure, offered: offered.to_vec(), readings }
+        let offered = if is_sure { Vec::new() } else { offered(&readings, unknown, tables) };
+        Last { readings, sureness, is_sure, offered }
     }
 
     /// Makes that of a question that was answered by a reading that the user picked.
@@ -410,7 +419,7 @@ impl Asked<'_> {
         let computed =
             best.and_then(|it| compute::computed(self.turn, &it.query, self.tables).ok());
         let sureness = sureness(&readings, computed.as_ref().map(|it| &it.result));
-        let last = Last::new(readings, sureness, &unknown);
+        let last = Last::new(readings, sureness, &unknown, self.tables);
         match self.turn.pick.and_then(|n| nth(&last.offered, n)) {
             Some(reading) => Last::picked(as_sure(reading)),
             None => last,
@@ -1182,7 +1191,7 @@ mod tests {
     #[test]
     fn what_follows_takes_up_the_first_reading_of_what_was_not_sure() {
         let readings = read("revenue", false, None);
-        let of = |sureness: f64| Last::new(readings.clone(), sureness, &[]);
+        let of = |sureness: f64| Last::new(readings.clone(), sureness, &[], &sales());
         let unsure = read("and by month?", false, Some(&of(0.6)));
         assert!(sql(&unsure[0]).contains("sum(revenue)"), "{}", sql(&unsure[0]));
         assert!(sureness(&unsure, None) <= 0.6);
@@ -1218,7 +1227,7 @@ mod tests {
             let sql = readings.first().map(|it| crate::sql::statement(&it.query, tables, 4).sql);
             let words = sql.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ");
             found = (words, sureness(&readings, None));
-            last = Some(Last::new(readings, 0.9, &[]));
+            last = Some(Last::new(readings, 0.9, &[], tables));
         }
         found
     }
@@ -1460,6 +1469,7 @@ mod tests {
             ("5 or fewer orders are open", ["count(*) <= 5", "where open"]),
             ("there must be at most 70 open orders", ["count(*) <= 70", "where open"]),
             ("there are open orders", ["count(*) >= 1", "where open"]),
+            ("there are cancelled ones", ["count(*) >= 1", "where cancelled"]),
             ("there must be no open orders", ["select * from", "where open"]),
             ("at most 3 orders have a total over 100", ["count(*) <= 3", "where total > 100"]),
             ("at most 3 orders have 9 units", ["count(*) <= 3", "where units = 9"]),
@@ -1483,9 +1493,90 @@ mod tests {
             "a maximum of 5 orders are open",
             "no customer has more than 5 orders",
             "all 5 orders are open",
+            "more than half of the orders are open",
         ] {
             let (sql, sureness) = asked(&orders, &[claim], true);
             assert!(sureness < ANSWERED, "{claim}: {sureness} {sql}");
+        }
+    }
+
+    #[test]
+    fn what_says_of_which_rows_a_claim_is_limits_it() {
+        let orders = orders();
+        for (claim, part) in [
+            ("total is over 50 for open orders", "where open and not (total > 50)"),
+            ("total is over 50 for orders that are open", "where open and not (total > 50)"),
+            ("email is missing for open orders", "where open and not (email is null)"),
+            ("no open orders are over 50", "where open and total > 50"),
+            ("units is at least 2 in all cancelled orders", "where cancelled and not (units >= 2)"),
+            (
+                "email ends with '.com' or '.org'",
+                "not ((email ilike '%.com' or email ilike '%.org'))",
+            ),
+            ("email starts with 'a', 'b' or 'c'", "or email ilike 'b%' or email ilike 'c%'))"),
+        ] {
+            let (sql, sureness) = asked(&orders, &[claim], true);
+            assert!(sql.contains(part) && ANSWERED <= sureness, "{claim}: {sureness} {sql}");
+        }
+    }
+
+    #[test]
+    fn the_last_day_of_a_period_belongs_to_it() {
+        let events = one("events", &[("id", "int64"), ("seen", "timestamp")]);
+        let through = "seen < date '2024-07-01'";
+        for (question, part) in [
+            ("how many rows until 2024-06-30", through),
+            ("how many rows up to 2024-06-30", through),
+            ("how many rows through 2024-06-30", through),
+            ("how many rows no later than 2024-06-30", through),
+            ("how many rows not after 2024-06-30", through),
+            ("how many rows on or before 2024-06-30", through),
+            ("how many rows from 2024-06-01 until 2024-06-30", through),
+            ("how many rows not before 2024-06-30", "seen >= date '2024-06-30'"),
+            ("how many rows starting 2024-06-30", "seen >= date '2024-06-30'"),
+            ("how many rows after 2024-06-30", "seen >= date '2024-07-01'"),
+            ("how many rows before 2024-06-30", "seen < date '2024-06-30'"),
+            ("how many rows up to June 2024", through),
+        ] {
+            let (sql, sureness) = asked(&events, &[question], false);
+            assert!(sql.contains(part) && ANSWERED <= sureness, "{question}: {sureness} {sql}");
+        }
+        let (sql, sureness) = asked(&events, &["seen is 2024-06-01 - 2024-06-30"], true);
+        assert!(sureness < ANSWERED, "{sql}");
+    }
+
+    #[test]
+    fn a_bound_that_may_be_a_number_is_no_year() {
+        let columns = [("order_id", "int64"), ("day", "date"), ("total", "float64")];
+        let orders = one("orders", &columns);
+        for (question, part) in [
+            ("how many orders over 2000", "total > 2000"),
+            ("how many orders over 1999", "total > 1999"),
+            ("orders under 1900", "total < 1900"),
+            ("orders at most 2000", "total <= 2000"),
+            ("orders later than 2000", "\"day\" >= date '2001-01-01'"),
+            ("orders no later than 2000", "\"day\" < date '2001-01-01'"),
+            ("how many orders with day over 2000", "year(\"day\") > 2000"),
+        ] {
+            let (sql, _) = asked(&orders, &[question], false);
+            assert!(sql.contains(part), "{question}: {sql}");
+        }
+    }
+
+    #[test]
+    fn a_column_is_said_with_its_table_behind_it() {
+        let mut tables = one("orders", &[("order_id", "int64"), ("amount", "float64")]);
+        tables
+            .extend(one("items", &[("order_id", "int64"), ("line", "int64"), ("units", "int64")]));
+        for (claim, part) in [
+            ("order_id is unique in orders", "from orders where order_id is not null qualify"),
+            ("is order_id unique in orders", "from orders where order_id is not null qualify"),
+            ("order_id is unique in items", "from items where order_id is not null qualify"),
+            ("units in items is positive", "from items where not (units > 0)"),
+            ("amount of the orders is positive", "from orders where not (amount > 0)"),
+        ] {
+            let (sql, sureness) = asked(&tables, &[claim], true);
+            assert!(sql.contains(part) && ANSWERED <= sureness, "{claim}: {sureness} {sql}");
         }
     }
 
@@ -1578,7 +1669,7 @@ mod tests {
         ] {
             says(question, boxes);
         }
-        let last = |question: &str| Last::new(read(question, false, None), 0.9, &[]);
+        let last = |question: &str| Last::new(read(question, false, None), 0.9, &[], &sales());
         for (before, question) in [
             ("average revenue by product", "as a box plot"),
             ("distribution of revenue", "by product"),

@@ -122,7 +122,8 @@ fn questions(tables: &[Table], said: &[String], write: impl Fn(&str) -> String) 
         questions.push(format!("average {number} by {text}{of}, top 5"));
     }
     if let (Some(number), Some(_)) = (&number, &time) {
-        questions.push(format!("total {number} per month{of}"));
+        let total = if number.to_lowercase().contains("total") { "" } else { "total " };
+        questions.push(format!("{total}{number} per month{of}"));
     }
     if let Some(text) = &text {
         questions.push(format!("how many rows per {text}{of}?"));

@@ -149,7 +149,7 @@ impl StopReason {
                 Some("the time limit was reached; the answer may be incomplete (--timeout)")
             }
             StopReason::Refused if provider == BUILTIN => {
-                Some("the built-in analyst cannot answer this question")
+                Some("the built-in analyst did not answer; the reply says why")
             }
             StopReason::Refused => Some("the model refused to answer"),
             StopReason::Repeated => {

@@ -236,6 +236,40 @@ fn what_cannot_be_computed_is_no_answer() {
 }
 
 #[test]
+fn many_like_files_can_be_asked_about() {
+    let bench = Bench::with([]);
+    for month in 1..=8 {
+        let row = |day: u32| {
+            let store = if day.is_multiple_of(2) { "Berlin" } else { "Rome" };
+            format!("2024-0{month}-{day},{store},{},{day}.5\n", day % 7 + 1)
+        };
+        let rows: String = (10..28).map(row).collect();
+        let file = bench.path(&format!("sales_0{month}.csv"));
+        fs::write(file, format!("day,store,units,amount\n{rows}")).unwrap();
+    }
+    let script = "csv-agent ask --model builtin --ephemeral -f . 'total amount in sales_02'";
+    assert!(bench.shell(script, &[]).succeeds().stdout().contains("342"));
+}
+
+#[test]
+fn rows_without_a_value_are_told() {
+    let bench = Bench::with([]);
+    fs::write(bench.path("c.csv"), "id,country\n1,DE\n2,DE\n3,FR\n4,\n5,\n6,\n").unwrap();
+    let missing = "`country` is missing in 3 of 6 rows; these are not counted.";
+    for (question, parts, note) in [
+        ("share of rows by country", "share of the rows with a country, 66.7 %", false),
+        ("share of DE", "(2 of 6 rows)", false),
+        ("how many rows are not from DE", "**1** row", true),
+        ("how many rows are from DE", "**2** rows", false),
+    ] {
+        let script = format!("csv-agent ask --model builtin --ephemeral -f c.csv '{question}'");
+        let run = bench.shell(&script, &[]).succeeds();
+        assert!(run.stdout().contains(parts), "{question}: {run}");
+        assert_eq!(run.stdout().contains(missing), note, "{question}: {run}");
+    }
+}
+
+#[test]
 fn every_question_that_is_suggested_is_answered() {
     let bench = Bench::with([]);
     fs::write(bench.path("years.csv"), "country,2019,2020\nChad,1,2\nPeru,3,4\n").unwrap();

@@ -509,6 +509,48 @@ fn claims_of_a_fixed_form_are_compiled_and_those_that_nothing_breaks_are_not() {
 }
 
 #[test]
+fn claims_count_rows_and_whole_days() {
+    let claims = [
+        ("at most 3 orders are open", "bad"),
+        ("at most 4 orders are open", "good"),
+        ("no more than 3 orders are open", "bad"),
+        ("fewer than 5 orders are open", "good"),
+        ("exactly 1 order is paid", "good"),
+        ("one or more orders are paid", "good"),
+        ("at least 2 orders are paid", "bad"),
+        ("there are paid orders", "good"),
+        ("there are no paid orders", "bad"),
+        ("only 1 order is open", "undecided"),
+        ("2 orders are open", "undecided"),
+        ("email ends with '.com' or '.org'", "good"),
+        ("email ends with '.com' or '.net'", "bad"),
+        ("total is over 4 for open orders", "good"),
+        ("total is over 5 for open orders", "bad"),
+        ("sent_at is on or before 2024-11-28", "good"),
+        ("sent_at is not after 2024-11-28", "good"),
+        ("sent_at is between 2024-11-01 and 2024-11-28", "good"),
+        ("sent_at is after 2024-11-27", "bad"),
+        ("sent_at is after 2024-11-28", "bad"),
+        ("sent_at is before 2024-11-28", "bad"),
+    ];
+    let rule = |it: &str| format!("[[check]]\nname = \"{it}\"\nclaim = \"{it}\"\n");
+    let rules = claims.map(|it| rule(it.0)).concat();
+    let bench = Bench::with([]);
+    let orders = "order_id,state,total,email,sent_at\n\
+                  1,open,5,a@x.com,2024-11-27T10:00:00\n2,open,6,b@x.org,2024-11-28T00:00:00\n\
+                  3,open,7,c@x.com,2024-11-28T15:00:00\n4,open,8,d@x.org,2024-11-28T23:59:59\n\
+                  5,paid,1,e@x.com,2024-11-27T12:00:00\n";
+    fs::write(bench.path("orders.csv"), orders).unwrap();
+    let file = format!("[data]\norders = 'orders.csv'\n{rules}");
+    fs::write(bench.path("checks.toml"), file).unwrap();
+    let run = check(&bench, "--update --json").fails_with(9);
+    let found: Value = serde_json::from_str(run.stdout()).unwrap();
+    for ((claim, expected), rule) in claims.iter().zip(found.as_array().unwrap()) {
+        assert_eq!(rule["result"], *expected, "{claim}: {rule}");
+    }
+}
+
+#[test]
 fn rules_about_several_columns_and_codes_are_proposed() {
     let bench = Bench::with([]);
     let row = |at: usize| {

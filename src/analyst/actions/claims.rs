@@ -10,6 +10,7 @@ use crate::query::{
     Agg, Check, GroupKey, Groups, LogicalForm, Measure, Op, Shape, Source, Test, Value,
 };
 use crate::scene::Scene;
+use crate::words::Token;
 
 /// The actions, by the names that rules call them.
 pub(super) const ACTIONS: &[(&str, Action)] = &[
@@ -32,7 +33,13 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
             _ => Vec::new(),
         }
     }),
-    ("claim_all", |scene, sems| claim(scene, sems, Check::All)),
+    // `no paid order is late` says nothing of those that are not paid.
+    (
+        "claim_all",
+        |scene, sems| {
+            if is_none(scene, 0) { Vec::new() } else { claim(scene, sems, Check::All) }
+        },
+    ),
     ("claim_none", |scene, sems| claim(scene, sems, Check::None)),
     // What only those do is done by none but them.
     ("claim_only", |scene, sems| claim_before(scene, sems)),
@@ -50,7 +57,8 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
     }),
     // `there are at least 5 orders`
     ("check_count", |scene, sems| {
-        let Some(n) = number_of(sems) else { return Vec::new() };
+        // Half of the rows are a share.
+        let Some(n) = number_of(sems).filter(|it| it.fract() == 0.0) else { return Vec::new() };
         count_holds(scene, sems, op_of(sems).unwrap_or(Op::Eq), n)
     }),
     // `there are open orders`
@@ -97,6 +105,14 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
     ("check_unique_rows", |scene, sems| {
         one(scene.query(Vec::new(), Shape::Check(Check::Unique(places_of(sems)))))
     }),
+    // `the sku is unique in products`
+    ("check_unique_in", |scene, sems| {
+        let (of, Some(table)) = (places_of(sems), table_of(sems)) else { return Vec::new() };
+        if scene.join.is_some() || of.iter().any(|it| it.table != table) {
+            return Vec::new();
+        }
+        one(scene.query(Vec::new(), Shape::Check(Check::Unique(of))))
+    }),
     ("check_present", |scene, sems| {
         one(scene.query(tests_of(sems), Shape::Check(Check::Present(places_of(sems)))))
     }),
@@ -131,6 +147,13 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
     }),
     ("check_refers", refers),
 ];
+
+fn table_of(sems: &[&Sem]) -> Option<usize> {
+    sems.iter().find_map(|it| match it {
+        Sem::Table(table) => Some(*table),
+        _ => None,
+    })
+}
 
 /// Judges whether every row of a table has one in another.
 fn refers(scene: &Scene, sems: &[&Sem]) -> Made {
@@ -168,10 +191,14 @@ fn says_none(scene: &Scene) -> bool {
         ["must" | "should", "be", ..] => it + 3,
         _ => it + 2,
     });
-    behind.and_then(|it| words.get(it)).is_some_and(|it| {
-        let phrase = scene.lexicon.phrase(&[(*it).to_owned()]);
-        matches!(phrase, Some(Concept::Not | Concept::Without))
-    })
+    behind.is_some_and(|it| is_none(scene, it))
+}
+
+/// Returns whether the word here is `no`, or another that says that there is none.
+fn is_none(scene: &Scene, at: usize) -> bool {
+    let phrase = |it: &Token| scene.lexicon.phrase(std::slice::from_ref(&it.lower));
+    let found = scene.tokens.get(at).and_then(phrase);
+    matches!(found, Some(Concept::Not | Concept::Without))
 }
 
 /// Judges how many rows there are, or how many things, where each of these may be in several rows.

@@ -184,7 +184,8 @@ fn compared(scene: &Scene, place: Place, op: Op, amount: &(f64, Option<String>))
         return Some(Test::Is(part, op, Value::Number(f64::from(year.year()))));
     }
     let value = scene.in_unit_of(place, amount.0, amount.1.as_deref())?;
-    scene.is_number(place).then(|| is(place, op, value))
+    let is_flag = scene.kind(place) == Kind::Bool && !(0.0..=1.0).contains(&value);
+    (scene.is_number(place) && !is_flag).then(|| is(place, op, value))
 }
 
 fn compare_with(scene: &Scene, sems: &[&Sem], op: Option<Op>) -> Made {
@@ -331,6 +332,18 @@ fn order_of(sems: &[&Sem]) -> Option<SortOrder> {
     })
 }
 
+/// Returns whether a time would be in two periods that are apart: `2024-01-01 - 2024-01-31` is something else.
+fn are_apart(tests: &[Test]) -> bool {
+    let bound = |it: &Test| match it {
+        Test::Is(value, op, Value::Day(day)) => Some((value.clone(), *op, *day)),
+        _ => None,
+    };
+    let bounds: Vec<(Value, Op, Date)> = tests.iter().filter_map(bound).collect();
+    let ends = bounds.iter().filter(|it| it.1 == Op::Lt);
+    ends.into_iter()
+        .any(|end| bounds.iter().any(|it| it.1 == Op::Ge && it.0 == end.0 && end.2 <= it.2))
+}
+
 fn merged(sems: &[&Sem]) -> Option<Frag> {
     let mut all: Option<Frag> = None;
     for sem in sems {
@@ -344,7 +357,7 @@ fn merged(sems: &[&Sem]) -> Option<Frag> {
             Some(before) => before.merge(&next)?,
         });
     }
-    all
+    all.filter(|it| !are_apart(&it.tests))
 }
 
 /// Returns the key of a unit of time: of a date, or a column that numbers it.

@@ -8,8 +8,8 @@ use super::{
     place_of, side_of, test, tests_of, timed, unit_key, unit_of, with_side,
 };
 use crate::frag::Sem;
-use crate::lexicon::TimeUnit;
-use crate::query::{GroupKey, Op, Part, Test, Value};
+use crate::lexicon::{Cue, TimeUnit};
+use crate::query::{GroupKey, Op, Part, Place, Test, Value};
 use crate::scene::Scene;
 use crate::schema::Kind;
 
@@ -108,6 +108,17 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
     ("before", |scene, sems| period_with(scene, sems, |(from, _)| (None, Some(from)))),
     ("after", |scene, sems| period_with(scene, sems, |(_, to)| (Some(to), None))),
     ("since", |scene, sems| period_with(scene, sems, |(from, _)| (Some(from), None))),
+    ("since_bound", |scene, sems| bounded_with(scene, sems, |(from, _)| (Some(from), None))),
+    ("before_bound", |scene, sems| bounded_with(scene, sems, |(from, _)| (None, Some(from)))),
+    ("after_bound", |scene, sems| bounded_with(scene, sems, |(_, to)| (Some(to), None))),
+    ("through_bound", |scene, sems| bounded_with(scene, sems, |(_, to)| (None, Some(to)))),
+    ("through", |scene, sems| period_with(scene, sems, |(_, to)| (None, Some(to)))),
+    // With the last day. With a month or without it, that is open.
+    ("until", |scene, sems| through_or(scene, sems, |(from, _)| (None, Some(from)))),
+    // `through 2013` may be within that year.
+    ("through_or_within", |scene, sems| {
+        through_or(scene, sems, |(from, to)| (Some(from), Some(to)))
+    }),
     ("from_to", |scene, sems| match periods_of(sems)[..] {
         [one, other] => from_to(scene, one, other),
         _ => Vec::new(),
@@ -174,6 +185,41 @@ fn period_with(
     let Some(period) = periods_of(sems).first().copied() else { return Vec::new() };
     let (from, to) = make(period);
     timed(scene, None, |place| in_period(scene, place, from, to))
+}
+
+/// Returns the condition that a time is in a period or before it. If the period is longer than a day, something else may
+/// be meant as well, and a gate must not guess.
+fn through_or(
+    scene: &Scene,
+    sems: &[&Sem],
+    other: impl Fn((Date, Date)) -> (Option<Date>, Option<Date>),
+) -> Made {
+    let through = period_with(scene, sems, |(_, to)| (None, Some(to)));
+    if sems.iter().any(|it| matches!(it, Sem::Period(_, _, TimeUnit::Day))) {
+        return through;
+    }
+    if scene.wants_verdict {
+        return Vec::new();
+    }
+    [through, period_with(scene, sems, other)].concat()
+}
+
+/// The same behind words for numbers: `orders over 2000` are those of no year, if they have numbers.
+fn bounded_with(
+    scene: &Scene,
+    sems: &[&Sem],
+    make: impl Fn((Date, Date)) -> (Option<Date>, Option<Date>),
+) -> Made {
+    let is_year = sems.iter().any(|it| matches!(it, Sem::Period(_, _, TimeUnit::Year)));
+    let says_time = || scene.tokens.iter().any(|it| scene.lexicon.is(Cue::Timely, &it.lower));
+    let is_amount = |it: Place| {
+        let column = scene.column(it);
+        column.kind.is_number() && !column.is_key && column.unit.is_none()
+    };
+    if is_year && !says_time() && scene.places().any(is_amount) {
+        return Vec::new();
+    }
+    period_with(scene, sems, make)
 }
 
 /// Returns the numbers of months that were said.

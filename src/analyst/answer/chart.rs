@@ -210,7 +210,7 @@ impl Answer<'_> {
         let plain = self.plain();
         let labels = self.statement.measures.iter();
         if let (Some(over), Some(label)) = (groups.over, self.statement.measures.first()) {
-            return vec![(plain.over(over, &groups.measures[0]).label(), label.clone())];
+            return vec![(plain.over(over, groups, &groups.measures[0]).label(), label.clone())];
         }
         let named = groups.measures.iter().map(|it| plain.quantity(it).label());
         let drawn = named.zip(labels.cloned()).filter(|it| self.result.is_number(&it.1));

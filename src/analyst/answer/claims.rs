@@ -147,7 +147,7 @@ impl Answer<'_> {
         let key = listed(&keys, "and");
         let over = groups.over.zip(groups.measures.first());
         let quantity: Quantity = match over {
-            Some((over, measure)) => plain.over(over, measure),
+            Some((over, measure)) => plain.over(over, groups, measure),
             None => plain.quantity(&groups.measures[0]),
         };
         let limit = plain.limit(limit, &quantity);

@@ -59,7 +59,7 @@ impl Answer<'_> {
     fn figures(&self, groups: &Groups) -> Vec<Figure<'_>> {
         let plain = self.plain();
         let over = groups.over.zip(groups.measures.first());
-        let over = over.map(|(over, measure)| plain.over(over, measure));
+        let over = over.map(|(over, measure)| plain.over(over, groups, measure));
         let quantities =
             over.into_iter().chain(groups.measures.iter().map(|it| plain.quantity(it)));
         if groups.then.is_some() {

@@ -34,7 +34,8 @@ pub(crate) use describe::describe;
 pub(crate) use head::ResultHead;
 
 use crate::query::{
-    Check, Contrast, GroupKey, Groups, LogicalForm, Op, Place, Profile, Shape, Test, Value,
+    Agg, Check, Contrast, GroupKey, Groups, LogicalForm, Measure, Op, Place, Profile, Shape, Test,
+    Value,
 };
 use crate::schema::Table;
 use crate::sql::{Statement, column_label, slug};
@@ -258,8 +259,9 @@ impl<'a> Answer<'a> {
     /// Returns what the user should know of how it was computed.
     fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
-        let Shape::Groups(Groups { keys, measures, .. }) = &self.query.body else { return notes };
         let mut told = Vec::new();
+        self.tell_left_out(&mut notes, &mut told);
+        let Shape::Groups(Groups { keys, measures, .. }) = &self.query.body else { return notes };
         let is_own = |it: &Place| it.table == self.query.from.table;
         let is_tested = |it| self.query.filters.iter().flat_map(Test::judged).any(|one| one == it);
         for place in keys.iter().map(GroupKey::place).filter(is_own) {
@@ -283,7 +285,15 @@ impl<'a> Answer<'a> {
         if !keys.is_empty() {
             return notes;
         }
-        for place in measures.iter().flat_map(crate::query::Measure::places).filter(is_own) {
+        // Where a value is missing, a share counts the row, but not in its part.
+        let read = |it: &Measure| {
+            let places = it.places().into_iter();
+            let is_counted = |place: &Place| {
+                it.agg == Agg::Share && it.of.iter().all(|of| !of.places().contains(place))
+            };
+            places.filter(|it| !is_counted(it)).collect::<Vec<_>>()
+        };
+        for place in measures.iter().flat_map(read).filter(is_own) {
             let column = &self.tables[place.table].columns[place.column];
             if 0 < column.n_missing && !told.contains(&place) && !is_tested(place) {
                 told.push(place);
@@ -293,6 +303,31 @@ impl<'a> Answer<'a> {
             }
         }
         notes
+    }
+}
+
+impl Answer<'_> {
+    /// Says which rows a negation leaves out without a word: those in which the value is missing.
+    fn tell_left_out(&self, notes: &mut Vec<String>, told: &mut Vec<Place>) {
+        let what = match &self.query.body {
+            Shape::Groups(_) => "counted",
+            Shape::Rows(_) => "listed",
+            _ => return,
+        };
+        let negated = self.query.filters.iter().flat_map(|it| match it {
+            Test::Not(test) if !matches!(**test, Test::Missing(_)) => test.places(),
+            Test::Is(value, Op::Ne, _) => value.places(),
+            _ => Vec::new(),
+        });
+        for place in negated.filter(|it| it.table == self.query.from.table) {
+            let column = &self.tables[place.table].columns[place.column];
+            if 0 < column.n_missing && !told.contains(&place) {
+                told.push(place);
+                let [n, of] = [column.n_missing, self.table().n_rows].map(grouped);
+                let which = format!("`{}` is missing in {n} of {of} rows", column.name);
+                notes.push(format!("{which}; these are not {what}."));
+            }
+        }
     }
 }
 

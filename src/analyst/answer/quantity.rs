@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use super::figure::{grouped, listed, number, percent, with_unit};
 use super::names::plural;
 use super::plain::{Plain, cell};
-use crate::query::{Agg, Arithmetic, Measure, Over, Place, Test, Value};
+use crate::query::{Agg, Arithmetic, GroupKey, Groups, Measure, Over, Place, Test, Value};
 
 /// Values that say yes.
 const YES: &[&str] = &["yes", "y", "true", "t"];
@@ -111,7 +111,7 @@ impl Plain<'_> {
         };
         let noun = match &measure.agg {
             Agg::Count | Agg::Distinct | Agg::Share => quantity.noun.clone(),
-            Agg::Sum if noun.starts_with("total ") => noun,
+            Agg::Sum if noun == "total" || noun.starts_with("total ") => noun,
             Agg::Sum => format!("total {noun}"),
             Agg::Mean => format!("average {noun}"),
             Agg::Median => format!("median {noun}"),
@@ -179,7 +179,7 @@ impl Plain<'_> {
     }
 
     /// Returns what is made of a number along groups.
-    pub(super) fn over(&self, over: Over, measure: &Measure) -> Quantity {
+    pub(super) fn over(&self, over: Over, groups: &Groups, measure: &Measure) -> Quantity {
         let quantity = self.quantity(measure);
         let percent = Some("%".to_owned());
         let whole = quantity.whole();
@@ -191,11 +191,28 @@ impl Plain<'_> {
             }
             Over::Growth => Quantity::new(format!("growth in {whole}"), percent),
             Over::Change => Quantity::new(format!("change in {whole}"), quantity.unit),
-            Over::Share if quantity.is_count => {
-                Quantity::new(format!("share of all {}", quantity.noun), percent)
+            Over::Share => {
+                let of = match (quantity.is_count, self.known(groups)) {
+                    (true, known) if known.is_empty() => format!("all {}", quantity.noun),
+                    (true, known) => format!("the {}{known}", quantity.noun),
+                    (false, known) if known.is_empty() => format!("the {whole}"),
+                    (false, known) => format!("the {whole} of rows{known}"),
+                };
+                Quantity::new(format!("share of {of}"), percent)
             }
-            Over::Share => Quantity::new(format!("share of the {whole}"), percent),
         }
+    }
+
+    /// Says which rows are in groups, if some are in none: ` with a country`.
+    fn known(&self, groups: &Groups) -> String {
+        let mut names: Vec<String> = Vec::new();
+        for place in groups.keys.iter().map(GroupKey::place) {
+            let name = article(&self.words(place));
+            if 0 < self.column(place).n_missing && !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        if names.is_empty() { String::new() } else { format!(" with {}", listed(&names, "and")) }
     }
 
     pub(super) fn unit(&self, value: &Value) -> Option<String> {

@@ -64,7 +64,7 @@ impl Answer<'_> {
         }
         let quantities = groups.measures.iter().map(|it| {
             let quantity = match groups.over {
-                Some(over) => plain.over(over, it),
+                Some(over) => plain.over(over, groups, it),
                 None => plain.quantity(it),
             };
             // What adds up needs no word for it.

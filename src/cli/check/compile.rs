@@ -1,6 +1,7 @@
 //! Claims become statements: the built-in analyst reads each as a question about the data.
 
 use std::cmp::Reverse;
+use std::ops::RangeInclusive;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -36,6 +37,11 @@ const BOUNDS: [&str; 12] = [
 ];
 /// Words for rows that are counted.
 const ROWS: [&str; 4] = ["rows", "records", "entries", "lines"];
+
+/// What counts rows in a statement.
+const COUNTS: [&str; 3] = ["count(", "sum(", "row_number("];
+/// Numbers that are rather years.
+const YEARS: RangeInclusive<f64> = 1900.0..=2099.0;
 
 /// The statement of a claim, or why the analyst is not sure of one.
 pub(super) type Compiled = Result<CompiledClaim, String>;
@@ -98,10 +104,12 @@ pub(super) fn with_fixed_form(
         }
         several => {
             let names: Vec<String> = several.iter().map(|it| format!("`{}`", it.0)).collect();
+            let (table, form) = &several[0];
+            let column = form.columns.first().and_then(|it| it.rsplit_once('.'));
             Some(Err(format!(
-                "it may be about {}; name one of them, as in `… of {}`",
+                "it may be about {}; name one of them, as in `{} of {table}`",
                 names.join(" or "),
-                several[0].0
+                column.map_or("…", |it| it.1),
             )))
         }
     };
@@ -173,8 +181,11 @@ fn read(
 fn reason(refusal: &str) -> String {
     let mut parts = refusal.split("\n\n");
     let first = parts.next().unwrap_or_default();
-    let list = parts.next().filter(|_| first.ends_with(':'));
-    [first].into_iter().chain(list).collect::<Vec<_>>().join(" ")
+    let list = parts.next().filter(|_| first.ends_with(':')).unwrap_or_default();
+    // Nothing picks a reading of a rule by its number.
+    let readings = list.lines().map(|it| it.split_once(". ").map_or(it, |it| it.1));
+    let readings: Vec<&str> = readings.collect();
+    format!("{first} {}", readings.join("; or ")).trim_end().to_owned()
 }
 
 /// Returns a name or a number of a claim that its statement leaves out.
@@ -184,7 +195,9 @@ pub(super) fn unread_part<'a>(
     columns: &[String],
     catalog: &'a Catalog,
 ) -> Option<&'a str> {
-    unread(claim, sql, columns, catalog).or_else(|| uncounted(claim, sql))
+    unread(claim, sql, columns, catalog)
+        .or_else(|| uncounted(claim, sql))
+        .or_else(|| uncounted_rows(claim, sql, catalog))
 }
 
 /// Returns a dataset or a column that a claim names and that is not read. A question would show what it was answered
@@ -220,18 +233,34 @@ fn words(claim: &str) -> impl Iterator<Item = &str> {
     claim.split(is_part).map(|it| it.trim_matches(['.', ',', '-'])).filter(|it| !it.is_empty())
 }
 
-/// Returns a share, a number of rows, a choice, a reference or a sign of a formula that a claim has and the statement of
+/// Returns the noun of a number of rows that a claim says and its statement does not count: `at most 5 orders`.
+fn uncounted_rows<'a>(claim: &'a str, sql: &str, catalog: &Catalog) -> Option<&'a str> {
+    if COUNTS.iter().any(|it| sql.contains(it)) {
+        return None;
+    }
+    let is_column = |it: &str| {
+        let mut columns = catalog.iter().flat_map(|it| &it.1.columns);
+        columns.any(|column| column.name.eq_ignore_ascii_case(it))
+    };
+    let is_rows = |it: &str| {
+        let singular = |it: &str| it.to_lowercase().trim_end_matches('s').to_owned();
+        let mut tables = catalog.iter().map(|it| singular(it.0));
+        !is_column(it)
+            && (ROWS.contains(&&*it.to_lowercase()) || tables.any(|table| table == singular(it)))
+    };
+    // `2024 orders` are those of a year.
+    let is_number =
+        |it: &str| it.parse::<f64>().is_ok_and(|it| it.fract() != 0.0 || !YEARS.contains(&it));
+    let mut pairs = words(claim).zip(words(claim).skip(1));
+    pairs.find(|(n, word)| is_number(&n.replace(',', "")) && is_rows(word)).map(|it| it.1)
+}
+
+/// Returns a share, a choice, a reference or a sign of a formula that a claim has and the statement of
 /// the analyst does not compute.
 fn uncomputed<'a>(claim: &'a str, sql: &str) -> Option<&'a str> {
     let is_share = |it: &&str| it.ends_with('%') || SHARES.contains(&it.to_lowercase().as_str());
     if let Some(share) = words(claim).find(is_share).filter(|_| !sql.contains("100.0 *")) {
         return Some(share);
-    }
-    let is_number = |it: &str| it.starts_with(|it: char| it.is_ascii_digit());
-    let mut pairs = words(claim).zip(words(claim).skip(1));
-    let rows = pairs.find(|(n, word)| is_number(n) && ROWS.contains(&word.to_lowercase().as_str()));
-    if let Some((_, rows)) = rows.filter(|_| !sql.contains("count(")) {
-        return Some(rows);
     }
     let all: Vec<String> = words(claim).map(str::to_lowercase).collect();
     let is_choice = |at: usize| {
@@ -275,7 +304,7 @@ mod tests {
     use csv_agent_testing::dataset;
     use csv_agent_types::catalog::{Catalog, Column, DType, Dataset};
 
-    use super::{reason, uncomputed, uncounted, unread};
+    use super::{reason, uncomputed, uncounted, uncounted_rows, unread};
 
     fn catalog() -> Catalog {
         let mut catalog = Catalog::default();
@@ -318,18 +347,32 @@ mod tests {
     }
 
     #[test]
+    fn a_number_of_rows_has_to_be_counted() {
+        let catalog = catalog();
+        let sql = "select * from orders where not (a >= 1 and b <= 80)";
+        for (claim, expected) in [
+            ("orders has between 1 and 80 rows", Some("rows")),
+            ("at most 5 orders have no customer", Some("orders")),
+            ("exactly 1 Item has no order", Some("Item")),
+            ("fewer than 1,000 entries are open", Some("entries")),
+            ("all rows have a of at least 1", None),
+            ("no order is over 5", None),
+            ("2024 orders have a customer", None),
+            ("each has at least 5 prices", None),
+        ] {
+            assert_eq!(uncounted_rows(claim, sql, &catalog), expected, "{claim}");
+        }
+        let counts = "select count(*) from orders having count(*) <> 80";
+        assert_eq!(uncounted_rows("orders has 80 rows", counts, &catalog), None);
+    }
+
+    #[test]
     fn what_a_claim_computes_has_to_be_computed() {
         let sql = "select * from t where not (a >= 1 and b <= 80)";
         assert_eq!(uncomputed("at most 1% of a is null", sql), Some("1%"));
         assert_eq!(uncomputed("at most half of a is null", sql), Some("half"));
         assert_eq!(
             uncomputed("at most 1% is null", "select 100.0 * n as p where not p <= 1"),
-            None
-        );
-        assert_eq!(uncomputed("t has between 1 and 80 rows", sql), Some("rows"));
-        assert_eq!(uncomputed("all rows have a of at least 1", sql), None);
-        assert_eq!(
-            uncomputed("t has 80 rows", "select count(*) from t having count(*) <> 80"),
             None
         );
         assert_eq!(uncomputed("a = b * c", "select * from t where a = b and c <= 0"), Some("*"));
@@ -345,7 +388,7 @@ mod tests {
         assert_eq!(reason("I do not know.\n\nI can answer, for example: …"), "I do not know.");
         assert_eq!(
             reason("This may mean:\n\n1. a\n2. b\n\nIn a chat, …"),
-            "This may mean: 1. a\n2. b"
+            "This may mean: a; or b"
         );
     }
 }

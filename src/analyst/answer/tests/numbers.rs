@@ -7,7 +7,8 @@ use super::{
     says, top,
 };
 use crate::query::{
-    Agg, Arithmetic, Comparison, Contrast, Groups, Measure, Op, Shape, Side, Value,
+    Agg, Arithmetic, Comparison, Contrast, Groups, LogicalForm, Measure, Op, Shape, Side, Test,
+    Value,
 };
 
 const MASS: [&str; 2] = ["species:string", "mean_body_mass_g:float64"];
@@ -327,6 +328,22 @@ fn missing_values_are_noted() {
         &[frame(&["mean_body_mass_g:float64"], &json!([[5]]))],
     );
     assert_eq!(first.notes(), "`body_mass_g` is missing in 2 of 344 rows; these are not counted.");
+    // A negation leaves them out, and a share has them in its whole.
+    let columns = ["count:int64", "share_percent:float64"];
+    let rows = |filters: Vec<Test>, measure: Measure| {
+        let body = Shape::Groups(groups(Vec::new(), vec![measure]));
+        let query = LogicalForm { filters, ..query(0, body) };
+        run("", query, &[frame(&columns, &json!([[5, 5]]))]).notes().to_owned()
+    };
+    let note = "`sex` is missing in 11 of 344 rows; these are not counted.";
+    let male = one("penguins.sex", "male");
+    let not_male = Test::Not(Box::new(male.clone()));
+    assert_eq!(rows(vec![not_male], Measure::ROWS), note);
+    let ne = Test::Is(column("penguins.sex"), Op::Ne, Value::Text("male".to_owned()));
+    assert_eq!(rows(vec![ne], Measure::ROWS), note);
+    assert_eq!(rows(vec![male.clone()], Measure::ROWS), "");
+    let share = Measure { agg: Agg::Share, of: None, only: vec![male] };
+    assert_eq!(rows(Vec::new(), share), "");
     let by = groups(vec![key("penguins.sex")], vec![Measure::ROWS]);
     let columns = ["sex:string", "count:int64"];
     let second = run(

@@ -476,7 +476,7 @@ impl<'a> ClaimReader<'a> {
 
     /// Reads a comparison with a value, or with two.
     fn bounds(&mut self, column: &ClaimColumn) -> Option<RowCondition> {
-        let sql = column.sql();
+        let sql = column.value_sql();
         self.any(&["lies", "lie", "comes", "come"]);
         let is_range = self.any(&[
             "between",
@@ -507,7 +507,9 @@ impl<'a> ClaimReader<'a> {
         let op = op?;
         let other = self.attempt(|it| it.column().filter(|it| column.is_like(it)));
         if let Some(other) = other.filter(|it| it.name != column.name) {
-            let mut found = column.compared(op, &other.sql());
+            let other_sql = other.sql();
+            let compared = format!("{} {op} {other_sql}", column.sql());
+            let mut found = column.condition(&compared, &format!("{op} {other_sql}"));
             found.columns.insert(other.name.clone());
             return Some(found);
         }
@@ -549,7 +551,7 @@ impl<'a> ClaimReader<'a> {
             [value] => column.compared("=", value),
             values => {
                 let list = values.join(", ");
-                let sql = format!("{} in ({list})", column.sql());
+                let sql = format!("{} in ({list})", column.value_sql());
                 column.condition(&sql, &format!("is one of {list}"))
             }
         })
@@ -649,8 +651,22 @@ impl<'a> ClaimReader<'a> {
             _ => return None,
         };
         self.at += 1;
-        let text = literal(&text);
-        Some(column.condition(&format!("{function}({sql}, {text})"), &format!("{words} {text}")))
+        let mut texts = vec![text];
+        // `ends with '.com' or '.org'`: another text in quotes is one more of these, and no value.
+        while let Some(text) = self.attempt(|it| {
+            let comma = it.sign(",");
+            let word = it.words("or");
+            let TokenKind::Quoted(text) = &it.tokens.get(it.at)?.kind else { return None };
+            it.at += 1;
+            (comma || word).then(|| text.clone())
+        }) {
+            texts.push(text);
+        }
+        let conditions = texts.iter().map(|it| {
+            let text = literal(it);
+            column.condition(&format!("{function}({sql}, {text})"), &format!("{words} {text}"))
+        });
+        RowCondition::joined(conditions.collect(), "or")
     }
 
     /// Reads how long a text is.
@@ -724,8 +740,16 @@ impl ClaimColumn {
         RowCondition::of(&self.name, sql.to_owned(), format!("`{}` {words}", self.name))
     }
 
+    /// Returns the column as values that a claim names are compared with it: a day is the whole day, in times as well.
+    fn value_sql(&self) -> String {
+        match self.dtype {
+            DType::Timestamp | DType::TimestampUtc => format!("cast({} as date)", self.sql()),
+            _ => self.sql(),
+        }
+    }
+
     fn compared(&self, op: &str, value: &str) -> RowCondition {
-        self.condition(&format!("{} {op} {value}", self.sql()), &format!("{op} {value}"))
+        self.condition(&format!("{} {op} {value}", self.value_sql()), &format!("{op} {value}"))
     }
 }
 

@@ -33,6 +33,8 @@ fn tables() -> Vec<ClaimTable> {
                 ("total", DType::Float64, &[]),
                 ("sku", DType::String, &[]),
                 ("is_gift", DType::Bool, &[]),
+                ("paid_at", DType::Timestamp, &[]),
+                ("sent_at", DType::Timestamp, &[]),
             ],
         ),
         table(
@@ -123,6 +125,33 @@ fn a_condition_may_be_the_opposite_and_several_may_hold() {
 }
 
 #[test]
+fn a_day_is_the_whole_day() {
+    let day = "cast(paid_at as date)";
+    for (claim, condition) in [
+        ("paid_at is on or before 2024-11-28", format!("{day} <= date '2024-11-28'")),
+        ("paid_at is at most 2024-11-28", format!("{day} <= date '2024-11-28'")),
+        ("paid_at is after 2024-11-28", format!("{day} > date '2024-11-28'")),
+        ("paid_at is 2024-11-28", format!("{day} = date '2024-11-28'")),
+        (
+            "paid_at is between 2024-11-01 and 2024-11-28",
+            format!("{day} between date '2024-11-01' and date '2024-11-28'"),
+        ),
+        (
+            "paid_at is 2024-11-01 or 2024-11-28",
+            format!("{day} in (date '2024-11-01', date '2024-11-28')"),
+        ),
+        ("paid_at is after sent_at", "paid_at > sent_at".to_owned()),
+    ] {
+        check(claim, "orders", &condition);
+    }
+    check_broken(
+        "paid_at is not after 2024-11-28",
+        "orders",
+        &format!("{day} > date '2024-11-28'"),
+    );
+}
+
+#[test]
 fn an_implication_says_nothing_about_other_rows() {
     let shipped = "(status = 'Shipped') and not (ship_date is not null)";
     for claim in [
@@ -164,6 +193,28 @@ fn formulas_patterns_and_lengths_are_read() {
     check("every sku has 7 characters", "orders", "length(sku) = 7");
     check("state has 2 letters", "customers", "regexp_full_match(state, '\\p{L}{2}')");
     check("email contains @", "customers", "contains(email, '@')");
+    check(
+        "email ends with '.com' or '.org'",
+        "customers",
+        "(ends_with(email, '.com')) or (ends_with(email, '.org'))",
+    );
+    check(
+        "sku starts with 'A', 'B' or 'C'",
+        "orders",
+        "(starts_with(sku, 'A')) or (starts_with(sku, 'B')) or (starts_with(sku, 'C'))",
+    );
+    check(
+        "email contains '@' or is missing",
+        "customers",
+        "(contains(email, '@')) or (email is null)",
+    );
+    check(
+        "email contains '@' or is 'none'",
+        "customers",
+        "(contains(email, '@')) or (email = 'none')",
+    );
+    let either = "(contains(email, ' ')) or (contains(email, ','))";
+    check_broken("email must not contain ' ' or ','", "customers", either);
     check(
         "sku is null or starts with SAVE",
         "orders",
@@ -273,6 +324,8 @@ fn what_may_mean_two_things_or_has_a_word_too_many_is_refused() {
         "ship_date is set when shipped",
         "quantity is 1 and 2",
         "sku contains digits",
+        "email contains '@' and '.'",
+        "email contains 'a', 'b' and 'c'",
         "sku does not contain spaces",
         "sku starts with letters",
         "phone has at least 8 digits",
