@@ -1087,12 +1087,14 @@ struct ReadResult {
 /// Returns what is known about values before they are read.
 fn hints(layout: &Layout, options: &IngestOptions) -> Hints {
     // Programs write decimal points.
+    // Text of fixed widths has no delimiter; its rows are written with commas.
+    let is_fixed = options.written.as_ref().is_some_and(|it| it.format == SourceFormat::Text);
     let of_program = options.written.as_ref().filter(|it| it.format != SourceFormat::Text);
     Hints {
         date_order: options.date_order,
         decimal: options.decimal.or(of_program.map(|_| DecimalMark::Point)),
         is_semicolon: layout.syntax.delimiter.text() == Some(";"),
-        is_comma: layout.syntax.delimiter.text() == Some(","),
+        is_comma: layout.syntax.delimiter.text() == Some(",") && !is_fixed,
         is_plain: options.is_plain,
     }
 }
