@@ -400,13 +400,7 @@ impl<'a> Search<'a> {
         }
 
         let mut names = if is_present { labels } else { vec![String::new(); labels.len()] };
-        // A delimiter at the end of the header alone is no column.
-        let ends_empty = names.last().is_some_and(|it| it.trim().is_empty());
-        if is_present
-            && ends_empty
-            && names.len() == modal + 1
-            && others.iter().all(|it| it.width <= modal)
-        {
+        if is_present && ends_alone(&names, others, modal) {
             names.pop();
             descriptions.truncate(modal);
         }
@@ -415,14 +409,7 @@ impl<'a> Search<'a> {
         let n_longer = others.iter().filter(|it| width < it.width).count();
         // R writes unlabelled row names in front; a delimiter at the end of each row adds an empty cell
         // at the end.
-        let is_in_front = is_present
-            && modal == width + 1
-            && !body.is_empty(modal - 1)
-            && match name_fit(&names, &body.all[1..modal]).cmp(&name_fit(&names, &body.all)) {
-                Ordering::Less => false,
-                Ordering::Equal => self.are_row_names(others),
-                Ordering::Greater => true,
-            };
+        let is_in_front = is_present && self.are_behind_row_names(&names, &body, others, modal);
         let is_most = others.len() * 9 <= n_longer * 10
             || is_in_front && others.len() * 3 <= n_longer * 4 && self.are_row_names(others);
         let mut is_short = false;
@@ -532,6 +519,23 @@ impl<'a> Search<'a> {
             }
         }
         (labels, false)
+    }
+
+    /// Returns whether names lack the one of the first column, and not that of the last, where rows have `modal` cells.
+    fn are_behind_row_names(
+        &self,
+        names: &[String],
+        body: &Sample,
+        others: &[&RecordShape],
+        modal: usize,
+    ) -> bool {
+        modal == names.len() + 1
+            && !body.is_empty(modal - 1)
+            && match name_fit(names, &body.all[1..modal]).cmp(&name_fit(names, &body.all)) {
+                Ordering::Less => false,
+                Ordering::Equal => self.are_row_names(others),
+                Ordering::Greater => true,
+            }
     }
 
     /// Returns whether the first cells of rows may be row names: all are distinct.
@@ -863,6 +867,13 @@ impl Header {
     fn nothing() -> Self {
         Header { row_bytes: 1, ..Header::default() }
     }
+}
+
+/// Returns whether a delimiter ends the names and no row: it begins no column.
+fn ends_alone(names: &[String], others: &[&RecordShape], modal: usize) -> bool {
+    names.last().is_some_and(|it| it.trim().is_empty())
+        && names.len() == modal + 1
+        && others.iter().all(|it| it.width <= modal)
 }
 
 fn modal_width(shapes: &[&RecordShape]) -> usize {
