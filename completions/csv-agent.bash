@@ -1506,7 +1506,7 @@ _csv__agent() {
             return 0
             ;;
         csv__subcmd__agent__subcmd__ingest)
-            opts="-n -S -q -v -h --name --name-from --union --union-by-name --sheet --flatten --no-recursive --remote --if-exists --delimiter --widths --quote --escape --encoding --no-header --skip-rows --tables --columns --comment --null --dtype --date-order --decimal --max-bytes --strict --dry-run --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
+            opts="-n -S -q -v -h --name --name-from --union --union-by-name --sheet --flatten --no-recursive --remote --if-exists --max-bytes --strict --dry-run --delimiter --widths --quote --escape --encoding --no-header --skip-rows --tables --columns --comment --null --dtype --date-order --decimal --session-dir --session --config --no-config --profile --format --json --color --width --quiet --verbose --lock-wait --no-input --help"
             if [[ ${cur} == -* || ${COMP_CWORD} -eq 2 ]] ; then
                 COMPREPLY=( $(compgen -W "${opts}" -- "${cur}") )
                 return 0
@@ -1534,6 +1534,10 @@ _csv__agent() {
                     ;;
                 --if-exists)
                     COMPREPLY=($(compgen -W "ask error replace skip" -- "${cur}"))
+                    return 0
+                    ;;
+                --max-bytes)
+                    COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;
                 --delimiter)
@@ -1585,10 +1589,6 @@ _csv__agent() {
                     return 0
                     ;;
                 --decimal)
-                    COMPREPLY=($(compgen -f "${cur}"))
-                    return 0
-                    ;;
-                --max-bytes)
                     COMPREPLY=($(compgen -f "${cur}"))
                     return 0
                     ;;

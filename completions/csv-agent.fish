@@ -78,6 +78,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l if-exists
 error\t'Fail, and keep the dataset'
 replace\t'Replace the dataset'
 skip\t'Keep the dataset, and skip the file'"
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l max-bytes -d 'Refuse a file that is larger than this' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l delimiter -d 'Delimiter of the cells' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l widths -d 'Widths of the columns of a file without delimiters, such as 5,10,3' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l quote -d 'Quote character, or none' -r
@@ -94,7 +95,6 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l date-orde
 mdy\t'Month, day, year'
 ymd\t'Year, month, day'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l decimal -d 'Decimal mark of all numbers: a comma or a point' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l max-bytes -d 'Refuse a file that is larger than this' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent`]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
@@ -115,9 +115,9 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l union -d 
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l union-by-name -d 'Join all files into one dataset, even if columns differ'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l flatten -d 'Make columns of nested JSON values, such as `address.city`'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l no-recursive -d 'Ignore the subdirectories of a directory'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l no-header -d 'The first row is data, not a header'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l strict -d 'Refuse a damaged file instead of repairing it'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l dry-run -d 'Show what the files would become, and keep nothing'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l no-header -d 'The first row is data, not a header'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l no-config -d 'Do not read any configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l json -d 'The same as `--format json`'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -s q -l quiet -d 'Print only warnings and errors on stderr'
