@@ -124,8 +124,9 @@ proptest! {
         let mut text = format!("{}\n{}\n", line("code", "full name", "amount"), line(&"-".repeat(9), &"-".repeat(13), "------"));
         let mut expected = "code:string | full name:string | amount:int64".to_owned();
         for (a, b, c) in &rows {
-            text += &format!("{}\n", line(a, b, &c.to_string()));
-            expected += &format!("\n{a} | {b} | {c}");
+            text += &line(a, b, &c.to_string());
+            text.push('\n');
+            expected += &["\n", &[a, b, &*c.to_string()].join(" | ")].concat();
         }
         text += ["", "\n(9 rows affected)\n", "\n9 rows selected.\n"][note];
         let bench = Bench::new();

@@ -226,8 +226,8 @@ fn a_pipe_gets_markdown_without_truncation() {
     |---|---:|---:|
     | a\|b | 1 | -18.4% |
     | x<br>y \\\| z\\ |  |  |
-    | &#32;snake_case \*a\* \<b> \&lt; C:\dir | 120400 | 2% |
-    | http&#58;//a.b/c_d http&#58;//a.b/\~e | 2.5 | 3% |
+    | &#32;snake_case \*a* \<b> \&lt; C:\dir | 120400 | 2% |
+    | http&#58;//a.b/c_d http&#58;//a.b/~e | 2.5 | 3% |
     ");
 }
 
