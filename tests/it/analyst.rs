@@ -259,7 +259,7 @@ fn rows_without_a_value_are_told() {
     for (question, parts, note) in [
         ("share of rows by country", "share of the rows with a country, 66.7 %", false),
         ("share of DE", "(2 of 6 rows)", false),
-        ("how many rows are not from DE", "**1** row", true),
+        ("how many rows are not DE", "**1** row", true),
         ("how many rows are from DE", "**2** rows", false),
     ] {
         let script = format!("csv-agent ask --model builtin --ephemeral -f c.csv '{question}'");

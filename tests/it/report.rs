@@ -304,7 +304,7 @@ fn a_template_becomes_a_report_and_says_what_has_changed_since() {
 #[test]
 fn an_answer_whose_table_has_another_name_has_changed() {
     let bench = Bench::with([]);
-    let template = "~~~csv-agent\nwhich st has the highest v\n~~~\n";
+    let template = "~~~csv-agent\nst with the highest v\n~~~\n";
     fs::write(bench.path("questions.md"), template).unwrap();
     let report = |data: &str| {
         fs::write(bench.path("t.csv"), data).unwrap();
