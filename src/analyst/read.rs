@@ -360,7 +360,7 @@ pub(crate) fn readings(
         unused: glossary.unused(|it| items.iter().any(|item| item.0.to_string().contains(it))),
         tables: tables.clone(),
         joins: joins.clone(),
-        wants_table: instructions.contains(WANTS_TABLE),
+        wants_table: instructions.contains(WANTS_TABLE) && !wants_verdict,
     }))
 }
 

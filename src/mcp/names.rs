@@ -43,8 +43,8 @@ const PHRASES: [(&str, &str); 25] = [
     ),
     (", or use a temporary session with `--ephemeral`", ", or give another `session`"),
     (
-        "replace it with `csv-agent ingest --if-exists replace`",
-        "replace it with `if_exists: replace`",
+        "replace it with `csv-agent ingest --if-exists replace ",
+        "replace it with `if_exists: replace` for `",
     ),
     ("`; `--if-exists replace` reads it again", "`; `if_exists: replace` reads it again"),
     (" or with `--name`", " or with `name`"),

@@ -136,6 +136,6 @@ fn a_model_sees_no_values_that_the_builtin_analyst_looked_up() {
         assert!(!sent.contains("@x.org"), "{sent}");
     }
     // The analyst itself still has them.
-    let follow_up = bench.run(["ask", "--model", "builtin", "and by email?"]).succeeds();
+    let follow_up = bench.run(["ask", "--model", "builtin", "total pay by email"]).succeeds();
     assert!(follow_up.stdout().contains("eve@x.org"), "{follow_up}");
 }

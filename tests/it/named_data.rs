@@ -229,7 +229,7 @@ fn a_file_with_an_answer_is_not_replaced_by_a_refusal() {
     for (flags, question, code) in [
         ("--format csv", "what is the weather", 9),
         ("", "what is the weather", 9),
-        ("--format csv", "how many rows", 9),
+        ("--format csv", "how many rows", 0),
         ("--format json", "what is the weather", 9),
         ("", "how many rows", 0),
     ] {

@@ -131,11 +131,15 @@ fn before_values<'a>(text: &'a str, known: &[String]) -> (&'a str, bool) {
     while let Some(next) = text[at..].chars().next() {
         let rest = &text[at..];
         let inner = rest.strip_prefix('`');
+        // `csv-agent ingest --if-exists replace NAME=FILE`
+        let is_known = |it: &str| it.split('=').all(|it| known.iter().any(|known| known == it));
         let is_flag = |it: &str| {
             let it = it.strip_prefix("csv-agent ingest ").unwrap_or(it);
             let flag = it.split(' ').next().unwrap_or_default();
+            let value = &it[flag.len()..];
             FLAGS.contains(&flag)
-                && matches!(&it[flag.len()..], "" | " NAME" | " replace" | " skip")
+                && (matches!(value, "" | " NAME" | " replace" | " skip")
+                    || value.strip_prefix(" replace ").is_some_and(is_known))
         };
         let quoted = inner.and_then(|inner| {
             let is_it = |it: &&str| inner[it.len()..].starts_with('`');
