@@ -218,7 +218,7 @@ fn a_pipe_gets_markdown_without_truncation() {
         vec![json!("a|b"), json!(1), json!("-18.4%")],
         vec![json!("x\ny \\| z\\"), Value::Null, Value::Null],
         vec![json!(" snake_case *a* <b> &lt; C:\\dir"), json!(120_400), json!("2%")],
-        vec![json!("http://a.b/c_d http://a.b/~e"), json!(2.5), json!("3%")],
+        vec![json!("http://a.b/c_d http://a.b/~e~"), json!(2.5), json!("3%")],
     ];
     let frame = frame(&[("na|me", "object"), ("n", "Int64"), ("change", "str")], rows);
     insta::assert_snapshot!(markdown(&frame), @r"
@@ -227,7 +227,7 @@ fn a_pipe_gets_markdown_without_truncation() {
     | a\|b | 1 | -18.4% |
     | x<br>y \\\| z\\ |  |  |
     | &#32;snake_case \*a* \<b> \&lt; C:\dir | 120400 | 2% |
-    | http&#58;//a.b/c_d http&#58;//a.b/~e | 2.5 | 3% |
+    | http&#58;//a.b/c_d http&#58;//a.b/\~e~ | 2.5 | 3% |
     ");
 }
 
