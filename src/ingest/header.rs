@@ -411,7 +411,7 @@ impl<'a> Search<'a> {
         // at the end.
         let is_in_front = is_present && self.are_behind_row_names(&names, &body, others, modal);
         let is_most = others.len() * 9 <= n_longer * 10
-            || is_in_front && others.len() * 3 <= n_longer * 4 && self.are_row_names(others);
+            || is_in_front && others.len() * 3 <= n_longer * 4 && self.are_row_names(others, modal);
         let mut is_short = false;
         if 1 < others.len() && width < modal && is_most {
             let n_missing = modal - width;
@@ -533,14 +533,16 @@ impl<'a> Search<'a> {
             && !body.is_empty(modal - 1)
             && match name_fit(names, &body.all[1..modal]).cmp(&name_fit(names, &body.all)) {
                 Ordering::Less => false,
-                Ordering::Equal => self.are_row_names(others),
+                Ordering::Equal => self.are_row_names(others, modal),
                 Ordering::Greater => true,
             }
     }
 
-    /// Returns whether the first cells of rows may be row names: all are distinct.
-    fn are_row_names(&self, rows: &[&RecordShape]) -> bool {
-        let names = rows.iter().filter_map(|it| self.labels(it).into_iter().next());
+    /// Returns whether the first cells of rows of `width` cells may be row names: all are distinct. The header, which
+    /// may come again, has fewer cells.
+    fn are_row_names(&self, rows: &[&RecordShape], width: usize) -> bool {
+        let rows = rows.iter().filter(|it| it.width == width);
+        let names = rows.filter_map(|it| self.labels(it).into_iter().next());
         let names: Vec<String> = names.collect();
         let distinct: HashSet<&String> = names.iter().collect();
         distinct.len() == names.len()
@@ -1405,6 +1407,8 @@ mod tests {
         check_header("id,name\n1,Ann,x\n2,Bob,y\n", Some(&["id", "name", "column_3"]));
         check_header("a,b\nx,1,2\nx,3,4\ny,3,4\n", Some(&["a", "b", "column_3"]));
         check_header("name,id\nx,Ann,2\ny,Bob,4\n", Some(&["column_1", "name", "id"]));
+        let again = "a,b\nx,1,2\na,b\ny,3,4\na,b\nz,3,4\nu,1,2\nv,1,2\nw,3,4\n";
+        check_header(again, Some(&["column_1", "a", "b"]));
     }
 
     #[test]
