@@ -10,6 +10,7 @@ use tokio::task::JoinHandle;
 
 use csv_agent_ingest::{Needles, ValueCounts};
 use csv_agent_session::Session;
+use csv_agent_text::lists::all_names;
 use csv_agent_tools::{FINDS_VALUES, Plan, RUNS_SQL, Tool, ToolError, ToolJob};
 use csv_agent_types::catalog::{Catalog, Dataset, Facts, Query};
 use csv_agent_types::chosen::chosen;
@@ -237,9 +238,9 @@ impl Round<'_> {
             let names = it.columns.iter().map(|it| &it.name);
             names.filter(|it| self.withheld.has(dataset, it))
         });
-        let columns: BTreeSet<String> = columns.map(|it| format!("`{it}`")).collect();
+        let columns: BTreeSet<&String> = columns.collect();
         if !columns.is_empty() {
-            let columns = columns.into_iter().collect::<Vec<_>>().join(", ");
+            let columns = all_names(columns);
             let note = format!("not searched, because their values are kept back: {columns}");
             output.result["kept_back"] = json!(note);
         }

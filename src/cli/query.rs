@@ -30,7 +30,7 @@ use crate::ingest::{changed_sources, demand_other_file};
 use crate::inputs::Inputs;
 use crate::options::GlobalOptions;
 use crate::options::settings::Settings;
-use crate::stdout::{WholeFile, answer_to};
+use crate::stdout::{self, WholeFile, answer_to};
 use crate::tips::quoted;
 
 /// Flags of `query`.
@@ -116,7 +116,7 @@ fn run_statement(
     settings: &Settings,
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
-    let output = flags.output.as_deref().filter(|it| *it != Path::new("-"));
+    let output = stdout::file_of(flags.output.as_deref());
     let format = format_of(output, options)?;
     let mut session;
     let mut wanted = flags.dataset.clone();

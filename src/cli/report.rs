@@ -191,7 +191,7 @@ pub(crate) fn run(
     settings: &Settings,
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
-    let output = flags.output.as_deref().filter(|it| *it != Path::new("-"));
+    let output = stdout::file_of(flags.output.as_deref());
     let form = ReportForm::of(output, options.format)?;
     if output.is_none() && options.terminal.stdout.is_tty {
         let failure = Failure::new(ExitStatus::Usage, "cannot write a report to a terminal");

@@ -19,7 +19,7 @@ use super::options::settings::{Settings, TOOL_TIMEOUT};
 use super::options::{GlobalOptions, cluster_options};
 use super::terminal_graphics::Images;
 use super::turn_sinks::{TurnSinks, missing_table};
-use super::{diagnostics, signals, stored_turns, value_parsers};
+use super::{diagnostics, signals, stdout, stored_turns, value_parsers};
 
 /// Flags of `rerun`.
 #[derive(Debug, Clone, Args)]
@@ -61,7 +61,7 @@ pub(crate) fn run(
     settings: &Settings,
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
-    let output_file = flags.output.as_deref().filter(|it| *it != Path::new("-"));
+    let output_file = stdout::file_of(flags.output.as_deref());
     let options = &options.clone().for_file(output_file, &["txt"])?;
     let environment = settings.environment();
     let (turn, earlier) = stored_turns::read(&flags.turn, options)?;

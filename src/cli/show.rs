@@ -108,7 +108,7 @@ pub(crate) fn run(
     if let Some(path) = &flags.html {
         return show_page(path, flags, options);
     }
-    let output = flags.output.as_deref().filter(|it| *it != Path::new("-"));
+    let output = stdout::file_of(flags.output.as_deref());
     let options = &options.clone().for_file(output, &["txt"])?;
     let environment = settings.environment();
     let turn = stored_turns::find(only(&flags.turns)?, options)?;
@@ -229,7 +229,7 @@ fn show_page(
     flags: &ShowFlags,
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
-    let file = Some(path).filter(|it| *it != Path::new("-"));
+    let file = stdout::file_of(Some(path));
     if file.is_none() && options.terminal.stdout.is_tty {
         let failure = Failure::new(ExitStatus::Usage, "cannot write a page to a terminal");
         return Err(failure.hint("write it to a file: `--html page.html`").into());

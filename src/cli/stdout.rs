@@ -30,6 +30,11 @@ impl fmt::Display for StdoutClosed {
 
 impl std::error::Error for StdoutClosed {}
 
+/// Returns the file to write to, if it is one: `-` is stdout.
+pub(crate) fn file_of(output: Option<&Path>) -> Option<&Path> {
+    output.filter(|it| *it != Path::new("-"))
+}
+
 /// Returns whether an error comes from a closed stdout.
 pub(crate) fn is_stdout_closed(error: &anyhow::Error) -> bool {
     error.chain().any(|it| {

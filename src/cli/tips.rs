@@ -73,7 +73,7 @@ const FLAGS: [(&[&str], &str); 8] = [
     (&["type", "types", "dtypes", "schema"], "dtype"),
     (&["na", "na-values", "nullstr", "null-values", "nulls"], "null"),
     (&["no-headers", "noheader"], "no-header"),
-    (&["out", "outfile", "output-file"], "output"),
+    (&["o", "out", "outfile", "output-file"], "output"),
     (&["sheet-name", "worksheet", "tab"], "sheet"),
 ];
 
@@ -165,10 +165,9 @@ fn tip(error: &Error, program: &Command) -> Option<String> {
             let is_flag = |wanted: &str| {
                 command.get_arguments().any(|it| it.get_long() == Some(wanted) && !it.is_hide_set())
             };
+            let ours = FLAGS.iter().find(|it| it.0.contains(&name)).map_or(name, |it| it.1);
             match (word.starts_with('-'), name) {
-                (true, "o" | "output" | "out" | "outfile" | "output-file")
-                    if !is_flag("output") =>
-                {
+                (true, _) if ours == "output" && !is_flag("output") => {
                     let name = command.get_name();
                     Some(format!("it writes to stdout: `csv-agent {name} … > FILE`"))
                 }
@@ -178,13 +177,8 @@ fn tip(error: &Error, program: &Command) -> Option<String> {
                 (true, "column" | "columns" | "select") if command.get_name() == "describe" => {
                     Some("leave it out: `csv-agent describe` shows all columns".to_owned())
                 }
-                (true, name) => {
-                    let ours = FLAGS.iter().find(|it| it.0.contains(&name)).map(|it| it.1);
-                    match ours {
-                        Some(ours) if is_flag(ours) => Some(format!("use `--{ours}`")),
-                        _ => of_reading(ours.unwrap_or(name), command, program),
-                    }
-                }
+                (true, name) if ours != name && is_flag(ours) => Some(format!("use `--{ours}`")),
+                (true, _) => of_reading(ours, command, program),
                 (false, _) if command.get_name() == "query" => {
                     Some("name files with -f: `csv-agent query -f FILE \"select …\"`".to_owned())
                 }

@@ -1099,7 +1099,7 @@ fn are_steps_above_others(labels: &[String], body: &[u8], syntax: Syntax) -> boo
         .chunks_exact(labels.len())
         .map(|row| row.iter().map(|it| it.text(body)).collect())
         .collect();
-    let share_of = |is: &dyn Fn(&[f64]) -> bool| {
+    let are_few = |is: &dyn Fn(&[f64]) -> bool| {
         let n = rows.iter().filter(|it| numbers(it).is_some_and(|it| is(&it))).count();
         2 * n <= rows.len()
     };
@@ -1111,8 +1111,8 @@ fn are_steps_above_others(labels: &[String], body: &[u8], syntax: Syntax) -> boo
             || first.starts_with(char::is_lowercase) && !value.starts_with(char::is_lowercase)
     });
     1 < rows.len()
-        && (are_even(&found) && (is_unlike || share_of(&are_even))
-            || ASCENDING_MIN <= found.len() && share_of(&ascend))
+        && (are_even(&found) && (is_unlike || are_few(&are_even))
+            || ASCENDING_MIN <= found.len() && are_few(&ascend))
 }
 
 /// Returns whether a text record is another of the text rows below it: its values repeat where values

@@ -1,27 +1,10 @@
 //! Words for what a query is made of: operators, parts of dates, units of time.
 
+use csv_agent_text::calendar::{MONTHS, WEEKDAYS};
+
 use crate::lexicon::TimeUnit;
 use crate::query::{Agg, Arithmetic, Op, Part, Value};
 use crate::sql::unit_name;
-
-/// Days as people count them, from Monday.
-const DAYS: [&str; 7] =
-    ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
-/// Months of the year.
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
 
 /// Returns the name of a value of a part of a date.
 pub(super) fn part_of(value: &Value, other: &Value) -> Option<String> {
@@ -32,7 +15,7 @@ pub(super) fn part_of(value: &Value, other: &Value) -> Option<String> {
 /// Returns the name of a part of a date, if it has one.
 pub(super) fn name_of_part(part: Part, n: f64) -> Option<String> {
     let names: &[&str] = match part {
-        Part::Weekday => &DAYS,
+        Part::Weekday => &WEEKDAYS,
         Part::Month => &MONTHS,
         _ => return None,
     };
