@@ -255,7 +255,7 @@ pub struct ReadFlags {
     /// Type of a column, such as zip=text. May be repeated
     ///
     /// The types are text, int, float, decimal, date, datetime, time, bool, money and percent.
-    /// `*=money` converts all columns that csv-agent recognises as money. The same works for
+    /// `*=money` converts all columns that csv-agent recognizes as money. The same works for
     /// percent and bool.
     #[arg(long, value_name = "COLUMN=TYPE", value_parser = value_parsers::typed_column)]
     pub dtype: Vec<(String, RequestedType)>,
@@ -1288,7 +1288,7 @@ fn doubtful(name: &str, dataset: &Dataset, rejects: Option<&Path>) -> Vec<String
 fn doubts(dataset: &Dataset, word: &str) -> Vec<String> {
     let total = dataset.unclear_total.map(|line| {
         format!(
-            "the row on {word} {line} is labelled as a total but was kept: its numbers are not \
+            "the row on {word} {line} is labeled as a total but was kept: its numbers are not \
              the sums of their columns"
         )
     });
