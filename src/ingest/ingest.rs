@@ -688,11 +688,11 @@ impl Layout {
         let line = self.first_line + u64::from(*line) + 1;
         Some(match n {
             1 => format!(
-                "the row on {word} {line} is labelled as a total or an average but was kept, because \
+                "the row on {word} {line} is labeled as a total or an average but was kept, because \
                  its numbers do not confirm that"
             ),
             _ => format!(
-                "{n} rows are labelled as totals or averages but were kept, the first on {word} {line}, \
+                "{n} rows are labeled as totals or averages but were kept, the first on {word} {line}, \
                  because their numbers do not confirm that"
             ),
         })

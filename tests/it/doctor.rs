@@ -39,7 +39,7 @@ fn a_server_that_answers_is_asked_once_and_with_the_key() {
     check(&run, "python", "ok", "pandas");
     let spark: Value = serde_json::from_str(run.stdout()).unwrap();
     assert!(spark.as_array().unwrap().iter().any(|it| it["check"] == "spark"), "{run}");
-    check(&run, "terminal", "ok", "stdout is not a terminal: lines are not cut, no colour");
+    check(&run, "terminal", "ok", "stdout is not a terminal: lines are not cut, no color");
     assert!(run.stdout().contains("GB free for the session in "), "{run}");
     assert!(run.stdout().contains("for Python's packages in "), "{run}");
     assert!(!run.stdout().contains(KEY), "{run}");

@@ -185,7 +185,7 @@ fn what_is_no_text_for_spark_is_refused_with_what_to_do() {
     let path = format!("packed={}", bench.path("packed.csv").display());
     let run = ingest(&spark, &bench, &[&path]).fails_with(5);
     assert!(
-        run.stderr().contains("is gzip, but Spark recognises that only by the ending of a name"),
+        run.stderr().contains("is gzip, but Spark recognizes that only by the ending of a name"),
         "{run}"
     );
     let sales = format!("sales={}", bench.path("sales.csv").display());
