@@ -225,7 +225,7 @@ fn conclusion(checks: &[Check]) -> String {
     match (of("problem"), of("warning")) {
         (problems, _) if !problems.is_empty() && !has_local_problem => format!(
             "You cannot ask a model yet, because of the problems above ({problems}), but you can ask the built-in \
-             analyst, which needs neither: `--model builtin`."
+             analyst, which needs no key and no server: `--model builtin`."
         ),
         (problems, _) if !problems.is_empty() => {
             format!("You cannot ask a question yet, because of the problems above: {problems}.")

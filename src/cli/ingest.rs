@@ -1240,7 +1240,7 @@ fn doubtful(name: &str, dataset: &Dataset, rejects: Option<&Path>) -> Vec<String
             ),
         };
         found.push(format!(
-            "{what}; first at line {line}, byte offset {offset}; `--strict` refuses such a file"
+            "{what}; the first on line {line}, byte offset {offset}; `--strict` refuses such a file"
         ));
     }
     let word = dataset.dialect.format.place().unwrap_or("line");
@@ -1248,10 +1248,16 @@ fn doubtful(name: &str, dataset: &Dataset, rejects: Option<&Path>) -> Vec<String
         let Some(rejects) = rejects else { return String::new() };
         match first_lines(rejects, is_row).as_str() {
             // In several files, a line number alone is ambiguous.
-            _ if !dataset.files.is_empty() => format!("; all in `{}`", rejects.display()),
+            _ if !dataset.files.is_empty() => {
+                format!("; all are listed in `{}`", rejects.display())
+            }
             // There is no list when nothing was stored, as with `--dry-run`.
             "" => String::new(),
-            lines => format!("; first at {word} {lines}, all in `{}`", rejects.display()),
+            lines => {
+                let s = if lines.contains(',') { "s" } else { "" };
+                let list = rejects.display();
+                format!("; the first on {word}{s} {lines}; all are listed in `{list}`")
+            }
         }
     };
     let set_aside = dataset.set_aside.words();

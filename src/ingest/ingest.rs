@@ -895,7 +895,7 @@ fn beside(
 }
 
 fn too_few_lines(shown_name: &str, n_lines: u64) -> anyhow::Error {
-    let found = format!("it has only {n_lines} lines");
+    let found = format!("it has no lines after the first {n_lines}");
     no_csv(shown_name, &found, "give a smaller number to `--skip-rows`")
 }
 

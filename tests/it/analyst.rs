@@ -627,7 +627,8 @@ fn names_that_the_user_gives_are_read_and_what_is_of_no_use_is_said_once() {
         let flags = ["ask", "--model", "builtin", "--format", "reply", "--knowledge", "notes.md"];
         bench.run(flags.into_iter().chain([question])).succeeds().stdout().to_owned()
     };
-    let unused = "I could not use this of what you say about the data: “Prices include tax.”.";
+    let unused =
+        "I could not use this part of your description of the data: “Prices include tax.”.";
     let first = ask("total revenue");
     assert!(first.contains("**64**") && first.contains(unused), "{first}");
     for (question, part) in [

@@ -189,7 +189,9 @@ fn partitions(
                 "`{name}` is in the names of directories, where it is {spark_type}; it cannot be read as {}",
                 dtype.name()
             );
-            let hint = format!("leave it, or have it as text with `--dtype {name}=string`");
+            let hint = format!(
+                "leave out this `--dtype`, or read the column as text with `--dtype {name}=string`"
+            );
             return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
         }
         "string".clone_into(spark_type);

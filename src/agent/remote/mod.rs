@@ -192,7 +192,7 @@ impl AtCluster {
             match gone {
                 Some(gone) => failed(ExitStatus::Sandbox, gone.to_string()),
                 None => failed(ExitStatus::Input, reason(&error.to_string())).hint(
-                    "to have a column as text, register the data with `--dtype COLUMN=string`",
+                    "to read a column as text, register the data with `--dtype COLUMN=string`",
                 ),
             }
             .into()
@@ -250,7 +250,7 @@ fn table(asked: &StudyQuestion<'_>, name: &str, found: TableFound) -> Dataset {
     let kind = if found.r#type == "VIEW" { "view" } else { "table" };
     let mut reasons = vec![format!("{kind} of the catalog, with the types that it has there")];
     if found.is_estimate {
-        reasons.push("the rows are an estimate of the catalog's statistics".to_owned());
+        reasons.push("the number of rows is an estimate from the catalog's statistics".to_owned());
     }
     let readings = vec![SparkReading::Same; columns.len()];
     let remote = Remote {

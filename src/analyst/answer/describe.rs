@@ -74,7 +74,7 @@ impl Reader<'_> {
     fn groups(&self, groups: &Groups) -> String {
         let all: Vec<String> = groups.measures.iter().map(|it| self.measure(it)).collect();
         let text = match groups.boxed() {
-            Some(place) => format!("quartiles and ends of {}", self.name(place)),
+            Some(place) => format!("quartiles and extremes of {}", self.name(place)),
             None => all.join(", "),
         };
         let mut text = match groups.over {

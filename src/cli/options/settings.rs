@@ -891,7 +891,9 @@ impl<'a> Settings<'a> {
         known.dedup();
         let hint = match nearest(&name, &known).first() {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("the profiles are {}; see `csv-agent help config`", known.join(", ")),
+            None => {
+                format!("the profiles are `{}`; see `csv-agent help config`", known.join("`, `"))
+            }
         };
         let status = if is_flag { ExitStatus::Usage } else { ExitStatus::Setup };
         Err(Failure::new(status, format!("no profile `{name}`")).hint(hint).into())

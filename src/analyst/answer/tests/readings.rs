@@ -215,7 +215,7 @@ fn checks_and_joins() {
         joined(query(1, Shape::Groups(groups(vec![key("departments.city")], vec![Measure::ROWS]))));
     check(&cities, "number of rows by `city` in `staff` with `departments` by `Department`");
     let boxes = Groups::boxes(vec![key("penguins.sex")], at("penguins.body_mass_g"));
-    let text = "quartiles and ends of `body_mass_g` by `sex` in `penguins`";
+    let text = "quartiles and extremes of `body_mass_g` by `sex` in `penguins`";
     check(&query(0, Shape::Groups(boxes)), text);
     let both = joined(query(
         1,
