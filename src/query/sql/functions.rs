@@ -315,7 +315,7 @@ impl Binder<'_> {
                 };
                 Ok(call(function, vec![value.expr, times(amount)], dtype))
             }
-            _ => Err(SqlError::new(format!("`{name}` has the wrong number of arguments"))),
+            _ => Err(SqlError::new(format!("wrong number of arguments for `{name}`"))),
         }
     }
 
