@@ -176,7 +176,7 @@ impl ConfigFiles {
             };
             let message = format!(
                 "{}:{line}: `{key}` is ignored: {why}. To allow it, add this directory to \
-                 `trusted_projects` there",
+                 `trusted_projects` in your own configuration",
                 file.path.display()
             );
             self.warnings.push(ConfigWarning { keys: vec![key], message });
