@@ -53,7 +53,7 @@ pub struct CheckFlags {
 
     /// Compile new and changed rules in words, and write them to `checks.lock`
     ///
-    /// The lock is beside the file of rules. csv-agent shows how it reads each rule, its statement,
+    /// The lock is beside the rules file. csv-agent shows how it reads each rule, its statement,
     /// and what the statement finds today. Without this flag, csv-agent only runs statements.
     #[arg(long)]
     pub update: bool,
