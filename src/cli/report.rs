@@ -46,7 +46,7 @@ pub struct ReportFlags {
     #[arg(value_name = "TURN", default_value = "all")]
     pub turns: Vec<String>,
 
-    /// Answer the questions of this Markdown file, and put each answer in the place of its question
+    /// Answer the questions of this Markdown file, and put each answer in place of its question
     ///
     /// A question is a fenced block with the language `csv-agent`. csv-agent asks it once. Later, it takes
     /// the answer from the session if the data is the same. If the data has changed, it runs the calls of

@@ -363,7 +363,7 @@ fn without_an_answer_to_each_question_there_is_no_report() {
     write("```csv-agent\nhow many rows are there?\n```\n\n```csv-agent\nwhy is the moon?\n```\n");
     let run = report("report.html").fails_with(9);
     assert!(
-        run.stderr().contains("the question on line 5 has no answer: I do not recognise"),
+        run.stderr().contains("the question on line 5 has no answer: I do not recognize"),
         "{run}"
     );
     assert!(!bench.path("report.html").exists());

@@ -280,7 +280,7 @@ pub(crate) static MAX_COST: Setting<f64> = Setting {
 /// Maximum length of the conversation.
 pub(crate) static COMPACT_AT: Setting<u64> = Setting {
     key: "compact_at",
-    about: "tokens of the conversation above which the oldest turns are summarised",
+    about: "tokens of the conversation above which the oldest turns are summarized",
     flag: Some(("--compact-at", |it| it.settings.compact_at)),
     variable: None,
     read: |raw, _| whole(raw, value_parsers::context),
@@ -387,10 +387,10 @@ pub(crate) static FORMAT: Setting<Format> = Setting {
     default: Some(|| Format::Text),
     project: Project::May,
 };
-/// When to use colour.
+/// When to use color.
 pub(crate) static COLOR: Setting<ColorChoice> = Setting {
     key: "color",
-    about: "when to use colour: auto, always, never",
+    about: "when to use color: auto, always, never",
     flag: Some(("--color", |it| it.global.color)),
     variable: None,
     read: |raw, _| word(raw),
@@ -891,7 +891,9 @@ impl<'a> Settings<'a> {
         known.dedup();
         let hint = match nearest(&name, &known).first() {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("the profiles are {}; see `csv-agent help config`", known.join(", ")),
+            None => {
+                format!("the profiles are `{}`; see `csv-agent help config`", known.join("`, `"))
+            }
         };
         let status = if is_flag { ExitStatus::Usage } else { ExitStatus::Setup };
         Err(Failure::new(status, format!("no profile `{name}`")).hint(hint).into())
