@@ -15,7 +15,7 @@ mod sources;
 mod space;
 mod template;
 
-pub(crate) use changed::{became_text, changed_sources, demand_other_file};
+pub(crate) use changed::{became_text, changed_sources, sources_of};
 
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};

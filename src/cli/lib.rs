@@ -29,6 +29,7 @@ mod mcp;
 mod status_line;
 mod stored_turns;
 mod options;
+mod outputs;
 mod stdout;
 mod turn_sinks;
 mod progress;
@@ -525,6 +526,7 @@ fn set_up(cli: Cli, environment: &Environment) -> Result<ExitStatus, (anyhow::Er
     for warning in &files.warnings {
         diagnostics::warning(&warning.message, colour);
     }
+    outputs::demand_no_input(&cli.command, &options).map_err(|it| (it.into(), colour))?;
     dispatch(cli.command, options, &settings).map_err(|error| (error, colour))
 }
 
