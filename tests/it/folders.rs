@@ -733,7 +733,10 @@ fn patterns_choose_what_the_model_sees_and_what_is_removed() {
       hint: the nearest names are `fraud_Kansas`, `fraud_Ohio`, `fraud_Utah`, `theft_Kansas`, `theft_Ohio`; `csv-agent datasets --names` lists 2 more
     ");
     let asked = bench.run(["datasets", "--rm", "*_ohio"]).fails_with(2);
-    assert!(asked.stderr().contains("remove fraud_Ohio, theft_Ohio from the session"), "{asked}");
+    assert!(
+        asked.stderr().contains("remove `fraud_Ohio`, `theft_Ohio` from the session"),
+        "{asked}"
+    );
     bench.run(["datasets", "--rm", "*_ohio", "--yes"]).succeeds();
     let left = ["fraud_Kansas", "fraud_Utah", "joined", "theft_Kansas", "theft_Utah"];
     assert_eq!(names(&bench), left);
