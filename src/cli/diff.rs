@@ -79,7 +79,7 @@ pub(crate) fn run(
     let files = [named_argument(OLD, &flags.old), named_argument(NEW, &flags.new)];
     let (needs_all, joins_names, is_strict) = (true, true, false);
     let (date_order, read) = (flags.date_order, None);
-    let how = TurnInputs { needs_all, joins_names, is_strict, date_order, read };
+    let how = TurnInputs { needs_all, joins_names, is_strict, date_order, read, statement: None };
     ingest_for_turn(&mut session, &files, how, options)?;
     diagnostics::warnings(session.take_warnings(), options.terminal.stderr.colour);
     let report = compared(flags, &mut session, settings, options)?;

@@ -45,6 +45,19 @@ pub(crate) fn files_of(
     if let Some((_, failure)) = Session::hurt_datasets(dir, catalog)?.pop_first() {
         return Err(failure.into());
     }
+    paths_of(dir, catalog, command)
+}
+
+/// Returns the same without a look at the files.
+///
+/// # Errors
+///
+/// Fails when a dataset is on a cluster.
+pub(crate) fn paths_of(
+    dir: &Path,
+    catalog: &Catalog,
+    command: &str,
+) -> anyhow::Result<Vec<(String, PathBuf)>> {
     let file = |(name, dataset): (&str, &Dataset)| {
         let Some(path) = dataset.path() else {
             let message =

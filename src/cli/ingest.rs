@@ -882,6 +882,8 @@ pub(crate) struct TurnInputs<'a> {
     pub date_order: Option<Order>,
     /// How to read the files, if the user says so.
     pub read: Option<&'a IngestOptions>,
+    /// The only statement that will read the datasets, if it names all columns that it reads.
+    pub statement: Option<&'a str>,
 }
 
 /// Ingests the inputs of `ask` and `chat` into an open session: files, directories, patterns and archives.
@@ -900,12 +902,14 @@ pub(crate) fn ingest_for_turn(
     how: TurnInputs<'_>,
     options: &GlobalOptions,
 ) -> anyhow::Result<Vec<String>> {
-    let TurnInputs { needs_all, joins_names, is_strict, date_order, read } = how;
+    let TurnInputs { needs_all, joins_names, is_strict, date_order, read, statement } = how;
     // A temporary session replaces nothing of the user's, so there is nothing to ask.
     let if_exists = if session.is_kept() { IfExists::Ask } else { IfExists::Error };
     let read = read.cloned().unwrap_or_default();
     let date_order = read.date_order.or(date_order.map(DateOrder::from));
-    let read = IngestOptions { strict: is_strict, date_order, ..read };
+    let is_temporary = !session.is_kept();
+    let statement = statement.filter(|_| is_temporary).map(Arc::from);
+    let read = IngestOptions { strict: is_strict, date_order, is_temporary, statement, ..read };
     let session_dir = session.dir().to_owned();
     let how = How {
         is_union: false,

@@ -20,6 +20,8 @@ pub(crate) struct Inputs<'a> {
     pub datasets: &'a [String],
     /// Whether a file of a directory that cannot be read is an error and not a warning: no check passes without it.
     pub needs_all: bool,
+    /// The only statement about a temporary session, if it names all columns that it reads.
+    pub statement: Option<&'a str>,
 }
 
 impl Inputs<'_> {
@@ -50,7 +52,8 @@ impl Inputs<'_> {
         let mut names = if self.files.is_empty() {
             Vec::new()
         } else {
-            let how = TurnInputs { needs_all: self.needs_all, ..TurnInputs::default() };
+            let Inputs { needs_all, statement, .. } = self;
+            let how = TurnInputs { needs_all, statement, ..TurnInputs::default() };
             ingest_for_turn(session, self.files, how, options)?
         };
         // What was ingested now is as it is in its file.
@@ -83,6 +86,11 @@ impl Inputs<'_> {
         let hint = "name files with `-f FILE`, datasets of the session with `-d NAME` (`-d '*'` for all), or a \
                     session with `--session-dir DIR`";
         Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
+    }
+
+    /// Returns whether a temporary session sees datasets of the user's.
+    pub(crate) fn sees_session(self, options: &GlobalOptions) -> bool {
+        self.base(options).is_some()
     }
 
     /// Returns the session whose datasets a temporary one sees, if the user named it or a dataset of it. Opening it

@@ -9,8 +9,10 @@ use clap::Args;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use csv_agent_ingest::{name_of, rows};
-use csv_agent_query::{Prepared, SqlError, TableSchema, prepare, prepare_with_empty_columns};
+use csv_agent_ingest::{IngestOptions, name_of, rows};
+use csv_agent_query::{
+    SqlError, TableSchema, names_its_columns, prepare, prepare_with_empty_columns,
+};
 use csv_agent_render::table::{self, TableStyle};
 use csv_agent_session::Session;
 use csv_agent_sink::Format;
@@ -24,7 +26,7 @@ use csv_agent_types::status::{ExitStatus, Failure};
 use csv_agent_worker::engine::{is_empty_column, table_of};
 
 use crate::diagnostics;
-use crate::engine::{self, Results};
+use crate::engine;
 use crate::flags::EngineLimits;
 use crate::ingest::changed_sources;
 use crate::inputs::Inputs;
@@ -120,6 +122,11 @@ fn run_statement(
     let format = format_of(output, options)?;
     let mut session;
     let mut wanted = flags.dataset.clone();
+    let inputs =
+        Inputs { files: &flags.file, datasets: &flags.dataset, needs_all: false, statement: None };
+    // Of files that nothing else reads, only what the statement reads is stored.
+    let is_read_once =
+        !flags.file.is_empty() && !inputs.sees_session(options) && names_its_columns(sql);
     let (dir, catalog) = if flags.file.is_empty() {
         let dir = options.session.dir.clone();
         let catalog = match options.session.existing() {
@@ -133,8 +140,8 @@ fn run_statement(
         };
         (dir, catalog)
     } else {
-        let inputs = Inputs { files: &flags.file, datasets: &flags.dataset, needs_all: false };
-        (session, wanted) = inputs.temporary(options)?;
+        let statement = is_read_once.then_some(sql);
+        (session, wanted) = Inputs { statement, ..inputs }.temporary(options)?;
         diagnostics::warnings(session.take_warnings(), options.terminal.stderr.colour);
         (session.dir().to_owned(), session.catalog().clone())
     };
@@ -142,15 +149,38 @@ fn run_statement(
     let tables: Vec<TableSchema> = catalog.iter().map(|(name, it)| table_of(name, it)).collect();
     let is_empty = |dataset: &str, column: &str| is_empty_column(&catalog, dataset, column);
     let now = Timestamp::now().as_microsecond();
-    let prepared =
-        prepare_with_empty_columns(sql, &tables, is_empty, now).map_err(|error| refusal(&error))?;
+    let prepare_over = |tables: &[TableSchema]| {
+        prepare_with_empty_columns(sql, tables, is_empty, now).map_err(|error| refusal(&error))
+    };
+    // Errors name all columns.
+    let mut prepared = prepare_over(&tables)?;
+    if is_read_once {
+        prepared = prepare_over(&stored(tables, sql))?;
+    }
     if flags.file.is_empty() {
         let used = catalog.iter().filter(|it| prepared.tables.iter().any(|name| name == it.0));
         diagnostics::warnings(changed_sources(used, &dir), options.terminal.stderr.colour);
     }
-    let results = execute(&prepared, &catalog, &dir, settings)?;
+    let used = catalog.filtered(|name| prepared.tables.iter().any(|it| it == name));
+    let tables = if is_read_once {
+        engine::paths_of(&dir, &used, "query")?
+    } else {
+        engine::files_of(&dir, &used, "query")?
+    };
+    let results = engine::run([prepared.query.clone()], tables, settings)?;
     write(&results.paths[0], format, output, options)?;
     Ok(ExitStatus::Ok)
+}
+
+/// Returns the tables with the columns that are stored for a statement.
+fn stored(mut tables: Vec<TableSchema>, sql: &str) -> Vec<TableSchema> {
+    let options = IngestOptions { statement: Some(sql.into()), ..IngestOptions::default() };
+    for table in &mut tables {
+        let stored = options.stored(table.columns.iter().map(|it| it.0.as_str()));
+        let mut is_stored = stored.into_iter();
+        table.columns.retain(|_| is_stored.next().unwrap_or(true));
+    }
+    tables
 }
 
 /// Returns whether a statement names no data: `select 1 + 1`.
@@ -203,17 +233,6 @@ fn refusal(error: &SqlError) -> anyhow::Error {
         failure = failure.hint(hint.clone());
     }
     failure.into()
-}
-
-fn execute(
-    prepared: &Prepared,
-    catalog: &Catalog,
-    dir: &Path,
-    settings: &Settings,
-) -> anyhow::Result<Results> {
-    let used = catalog.filtered(|name| prepared.tables.iter().any(|it| it == name));
-    let tables = engine::files_of(dir, &used, "query")?;
-    engine::run([prepared.query.clone()], tables, settings)
 }
 
 fn write(

@@ -10,12 +10,19 @@ use csv_agent_types::catalog::{Checksums, Dataset};
 
 use crate::line_map::LineWriter;
 use crate::pass::PassOutput;
-use crate::write::{BuiltColumn, LateFile, ParquetFile, Summed, keep, modified, sync_files};
+use crate::write::{
+    BuiltColumn, LateFile, ParquetFile, Purpose, Summed, keep, modified, sync_files,
+};
 
 /// The complete files of a dataset, under temporary names that are removed unless they are kept.
 #[derive(Debug, Default)]
 #[must_use = "without `keep`, the files vanish"]
-pub struct DatasetFiles(Vec<(Option<TempPath>, PathBuf)>);
+pub struct DatasetFiles {
+    /// Each with its final name; None where there is nothing to write.
+    files: Vec<(Option<TempPath>, PathBuf)>,
+    /// Whether they must survive a power cut.
+    is_synced: bool,
+}
 
 impl DatasetFiles {
     /// Renames the Parquet file to this name, replacing any existing file, and removes the others.
@@ -24,7 +31,7 @@ impl DatasetFiles {
     ///
     /// Fails when it cannot be renamed.
     pub fn keep_table(self, path: &Path) -> anyhow::Result<()> {
-        let table = self.0.into_iter().next_back().and_then(|it| it.0);
+        let table = self.files.into_iter().next_back().and_then(|it| it.0);
         let table = table.context("no pass has built the table")?;
         sync_files(&[&table]).into_iter().collect::<anyhow::Result<()>>()?;
         keep(table, path)
@@ -37,7 +44,7 @@ impl DatasetFiles {
     /// Fails when no pass has built the table.
     pub(crate) fn into_temporaries(self) -> anyhow::Result<(TempPath, Option<TempPath>)> {
         let (mut table, mut rejects) = (None, None);
-        for (temp, path) in self.0 {
+        for (temp, path) in self.files {
             match path.extension().and_then(std::ffi::OsStr::to_str) {
                 Some("parquet") => table = temp,
                 Some("jsonl") => rejects = temp,
@@ -60,10 +67,10 @@ impl DatasetFiles {
 
     /// Keeps the files of datasets, and returns for each whether it was kept, in order.
     ///
-    /// All are synced to disk before the first gets its name; [`sync_dir`](super::sync_dir) makes the
-    /// names survive a power cut.
+    /// Those of a session are synced to disk before the first gets its name;
+    /// [`sync_dir`](super::sync_dir) makes the names survive a power cut.
     pub fn keep_all(all: Vec<Self>) -> Vec<anyhow::Result<()>> {
-        let there = || all.iter().map(|it| it.0.iter().filter_map(|it| it.0.as_deref()));
+        let there = || all.iter().map(Self::to_sync);
         let paths: Vec<&Path> = there().flatten().collect();
         let counts: Vec<usize> = there().map(Iterator::count).collect();
         let mut synced = sync_files(&paths).into_iter();
@@ -75,9 +82,13 @@ impl DatasetFiles {
         all.into_iter().zip(counts).map(keep).collect()
     }
 
+    fn to_sync(&self) -> impl Iterator<Item = &Path> {
+        self.files.iter().filter(|_| self.is_synced).filter_map(|it| it.0.as_deref())
+    }
+
     /// Renames the files, the Parquet file last.
     fn rename(self) -> anyhow::Result<()> {
-        for (temp, path) in self.0 {
+        for (temp, path) in self.files {
             match temp {
                 Some(temp) => keep(temp, &path)?,
                 // From a dataset that had this name before.
@@ -110,11 +121,9 @@ impl TempFiles {
         columns: &[BuiltColumn],
         n_header: u64,
     ) -> anyhow::Result<(Self, PassOutput)> {
-        let Target { dir, name, is_temporary } = target;
-        let (mut parquet, encoder) = ParquetFile::create(dir, &format!("{name}.parquet"), columns)?;
-        if is_temporary {
-            parquet.forget();
-        }
+        let Target { dir, name, purpose } = target;
+        let (parquet, encoder) =
+            ParquetFile::create(dir, &format!("{name}.parquet"), columns, purpose)?;
         let late = |ending: &str| BufWriter::new(LateFile::new(dir, format!("{name}.{ending}")));
         let output = PassOutput {
             parquet,
@@ -150,13 +159,14 @@ impl TempFiles {
         has_rejects: bool,
         about: Option<&mut Dataset>,
     ) -> anyhow::Result<DatasetFiles> {
-        let Target { dir, name, .. } = target;
+        let Target { dir, name, purpose } = target;
         let path = |ending: &str| dir.join(format!("{name}.{ending}"));
         let rejects = self.rejects.filter(|_| has_rejects);
-        let mut files = DatasetFiles::default();
+        let mut files =
+            DatasetFiles { is_synced: purpose == Purpose::Dataset, ..DatasetFiles::default() };
         let (map, lines) = self.lines.map(Summed::finish).unzip();
         for (temp, path) in [(rejects, path("rejects.jsonl")), (map, path("lines"))] {
-            files.0.push((temp.map(NamedTempFile::into_temp_path), path));
+            files.files.push((temp.map(NamedTempFile::into_temp_path), path));
         }
         let mut parquet = self.parquet.context("no pass has built the table")?;
         about.as_ref().map(|it| parquet.describe(it)).transpose()?;
@@ -165,7 +175,7 @@ impl TempFiles {
             let modified = modified(temp.as_file())?;
             dataset.checksums = Some(Checksums { table, modified, lines });
         }
-        files.0.push((Some(temp.into_temp_path()), path("parquet")));
+        files.files.push((Some(temp.into_temp_path()), path("parquet")));
         Ok(files)
     }
 }
@@ -177,6 +187,6 @@ pub(crate) struct Target<'a> {
     pub dir: &'a Path,
     /// The dataset's name.
     pub name: &'a str,
-    /// Whether they are only read and then removed.
-    pub is_temporary: bool,
+    /// What they are written for.
+    pub purpose: Purpose,
 }

@@ -49,7 +49,7 @@ use super::requested_types::Wants;
 use super::source::Source;
 use super::type_evidence::TypeEvidence;
 use super::type_inference::{ColumnType, Hints, decide_as, is_clear_number};
-use super::write::{BuiltColumn, CopiedColumns, Encoder, ParquetFile, temporary};
+use super::write::{BuiltColumn, CopiedColumns, Encoder, ParquetFile, Purpose, temporary};
 use crate::dataset_files::{DatasetFiles, Target};
 use crate::options::Family;
 use crate::options::IngestOptions;
@@ -124,7 +124,8 @@ pub fn union(
     count: &(dyn Fn() + Sync),
 ) -> anyhow::Result<(Dataset, DatasetFiles)> {
     let all: Vec<usize> = (0..union.files.len()).collect();
-    let lenient = IngestOptions { family: Some(Arc::default()), ..options.clone() };
+    let lenient =
+        IngestOptions { family: Some(Arc::default()), statement: None, ..options.clone() };
     let read = |at: usize, family: &Arc<Family>| {
         let opened = (union.open)(at)?;
         let (family, table) = (Some(Arc::clone(family)), opened.table.clone());
@@ -165,16 +166,12 @@ pub fn union(
         spell_alike(&mut parts);
     }
     let joined = Joined::of(union, &columns);
-    let (table, n_rows, nulls) = join(&joined, &parts, name, dir, cancelled)?;
+    let target = Target { dir, name, purpose: Purpose::Dataset };
+    let (table, n_rows, nulls) = join(&joined, &parts, target, cancelled)?;
     let rejects = rejects_of(union, &parts, name, dir)?;
     let known = UnionNotes { columns: &columns, spellings: &spellings, unread: &unread };
     let mut dataset = describe(union, &joined, known, &parts, name, n_rows, &nulls, options);
-    let files = DatasetFiles::of_union(
-        Target { dir, name, is_temporary: false },
-        table,
-        rejects,
-        &mut dataset,
-    )?;
+    let files = DatasetFiles::of_union(target, table, rejects, &mut dataset)?;
     Ok((dataset, files))
 }
 
@@ -669,14 +666,14 @@ struct RowSpan {
 fn join(
     joined: &Joined,
     parts: &[FilePart],
-    name: &str,
-    dir: &Path,
+    target: Target<'_>,
     cancelled: &AtomicBool,
 ) -> anyhow::Result<(ParquetFile, u64, Vec<u64>)> {
     let groups = groups(joined, parts)?;
+    let Target { dir, name, purpose } = target;
     let (mut file, encoder) =
-        ParquetFile::create(dir, &format!("{name}.parquet"), &joined.columns)?;
-    let of_paths = Encoder::of(&joined.columns[joined.n_of_files..])?;
+        ParquetFile::create(dir, &format!("{name}.parquet"), &joined.columns, purpose)?;
+    let of_paths = Encoder::of(&joined.columns[joined.n_of_files..], purpose)?;
     let next = AtomicUsize::new(0);
     let mut nulls = vec![0; joined.columns.len()];
     let mut n_rows = 0;

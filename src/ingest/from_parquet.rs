@@ -33,7 +33,7 @@ use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::Watch;
 use super::source::Input;
-use super::write::{BuiltColumn, Encoder, ParquetFile, RowGroup};
+use super::write::{BuiltColumn, Encoder, ParquetFile, Purpose, RowGroup};
 use crate::dataset_files::{DatasetFiles, Target, TempFiles};
 use crate::options::IngestOptions;
 use crate::refusal::{check_cancelled, refuse};
@@ -65,8 +65,11 @@ pub(crate) fn ingest(
         Some(archive) => archive.sha256.clone(),
         None => input.sha256(watch.cancelled)?,
     };
-    let is_temporary = options.family.is_some();
-    let target = dir.map(|dir| Target { dir, name, is_temporary });
+    let purpose = match options.family {
+        Some(_) => Purpose::Union,
+        None => Purpose::of_dataset(options.is_temporary, input.bytes),
+    };
+    let target = dir.map(|dir| Target { dir, name, purpose });
     let first: Vec<Conversion> = table.sources.iter().map(|it| it.way).collect();
     let mut ways = first.clone();
     let mut read = read(&table, &mut ways, target, watch)?;
@@ -98,7 +101,7 @@ pub(crate) fn ingest(
     };
     let files = match (read.file, target) {
         (Some(file), Some(target)) => {
-            let about = (!is_temporary).then_some(&mut dataset);
+            let about = purpose.is_dataset().then_some(&mut dataset);
             TempFiles::of_parquet(file).complete(target, false, about)?
         }
         _ => DatasetFiles::default(),
@@ -294,10 +297,7 @@ struct ParquetOutput {
 impl ParquetOutput {
     fn create(target: Target<'_>, columns: &[BuiltColumn]) -> anyhow::Result<Self> {
         let name = format!("{}.parquet", target.name);
-        let (mut file, encoder) = ParquetFile::create(target.dir, &name, columns)?;
-        if target.is_temporary {
-            file.forget();
-        }
+        let (file, encoder) = ParquetFile::create(target.dir, &name, columns, target.purpose)?;
         Ok(ParquetOutput { file, encoder, group: None, n_bytes: 0, n_rows: 0 })
     }
 

@@ -47,7 +47,7 @@ use super::syntax::{Delimiter, Escape, Syntax};
 use super::type_evidence::{Nulls, TypeEvidence};
 use super::type_inference::{ColumnType, Hints, ValueForm, decide_as, is_as_wanted, likely_forms};
 use super::wrap::{self, Beside, Rules, Wrapping};
-use super::write::BuiltColumn;
+use super::write::{BuiltColumn, Purpose};
 use super::{Progress, Watch, notes, totals};
 use crate::cell_names::column_letters;
 use crate::dataset_files::{DatasetFiles, Target, TempFiles};
@@ -182,7 +182,7 @@ pub(super) fn ingest_part(
     if let Some((dataset, files)) = ingest_columnar(&input, NAME, Some(dir), options, &watch)? {
         return Ok((PartRead { dataset, evidence: Vec::new(), bytes }, files));
     }
-    let target = Some(Target { dir, name: NAME, is_temporary: true });
+    let target = Some(Target { dir, name: NAME, purpose: Purpose::Union });
     let written = foreign::as_text(&input, dir, options, &watch)?;
     let (input, options) = written.as_ref().map_or((&input, options), |it| (&it.0, &it.1));
     let tuning = Tuning::new(input.bytes, options.n_at_once);
@@ -202,7 +202,8 @@ pub(super) fn ingest_input(
     if let Some(read) = ingest_columnar(input, name, dir, options, watch)? {
         return Ok(read);
     }
-    let target = dir.map(|dir| Target { dir, name, is_temporary: false });
+    let purpose = Purpose::of_dataset(options.is_temporary, input.bytes);
+    let target = dir.map(|dir| Target { dir, name, purpose });
     let temp = std::env::temp_dir();
     if let Some((input, options)) = foreign::as_text(input, dir.unwrap_or(&temp), options, watch)? {
         let tuning = Tuning::new(input.bytes, options.n_at_once);
@@ -373,8 +374,8 @@ fn ingest_text(
     let files = match (files, target) {
         (Some(files), Some(target)) => {
             // A file saved in a turn, or a part of a dataset, is not a dataset.
-            let about = (!options.is_plain && !target.is_temporary).then_some(&mut dataset);
-            files.complete(target, has_rejects, about)?
+            let is_dataset = !options.is_plain && target.purpose.is_dataset();
+            files.complete(target, has_rejects, is_dataset.then_some(&mut dataset))?
         }
         _ => DatasetFiles::default(),
     };
@@ -1359,8 +1360,13 @@ impl PassContext<'_> {
     fn run(&self, watch: &Watch<'_>) -> anyhow::Result<(Option<TempFiles>, PassStats)> {
         let Layout { text, lead, first_line, header, .. } = self.layout;
         let slices = self.input.slices(*text, *lead, &header.below)?;
+        let mut columns = self.columns();
+        let stored = self.options.stored(columns.iter().map(|it| it.name.as_str()));
+        let mut is_stored = stored.iter().copied();
+        columns.retain(|_| is_stored.next().unwrap_or(true));
         let settings = PassConfig {
             plan: &self.plan,
+            stored: &stored,
             names: &header.names,
             first_line: *first_line,
             asides: &self.layout.asides,
@@ -1375,7 +1381,7 @@ impl PassContext<'_> {
             return Ok((None, pass::run(slices, &settings, None, watch)?));
         };
         let n_header = u64::from(header.line.is_some());
-        let (mut files, mut output) = TempFiles::create(target, &self.columns(), n_header)?;
+        let (mut files, mut output) = TempFiles::create(target, &columns, n_header)?;
         let tally = pass::run(slices, &settings, Some(&mut output), watch)?;
         files.finish(output, tally.is_built)?;
         Ok((Some(files), tally))

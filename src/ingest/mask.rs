@@ -27,7 +27,7 @@ use csv_agent_types::redaction::Redaction;
 use super::from_parquet::guard;
 use super::refusal::check_cancelled;
 use super::stored::Stored;
-use super::write::{BuiltColumn, ParquetFile};
+use super::write::{BuiltColumn, ParquetFile, Purpose};
 
 /// The prefix of each token, which makes it recognisable.
 pub const TOKEN: &str = "redacted_";
@@ -145,7 +145,8 @@ impl Copy<'_> {
             dtype: if *is_masked { DType::String } else { it.dtype },
             repeats: it.dtype == DType::String,
         });
-        let (mut file, encoder) = ParquetFile::create(dir, "masked", &built.collect::<Vec<_>>())?;
+        let (mut file, encoder) =
+            ParquetFile::create(dir, "masked", &built.collect::<Vec<_>>(), Purpose::Dataset)?;
         let table = Stored::open(from)?;
         let mut batches = table.batches(None, MASK_BATCH_ROWS_MAX);
         loop {

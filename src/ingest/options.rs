@@ -69,6 +69,10 @@ pub struct IngestOptions {
     pub flatten: bool,
     /// Width of each column of a text without delimiters, in characters; empty where it has delimiters.
     pub widths: Vec<usize>,
+    /// The dataset is removed when the command ends.
+    pub is_temporary: bool,
+    /// The only statement that will read the dataset: columns that it does not name are not stored.
+    pub statement: Option<Arc<str>>,
     /// The text was written from the rows of another format, with these notes.
     pub written: Option<Arc<SpoolNotes>>,
 }
@@ -100,12 +104,30 @@ impl Default for IngestOptions {
             table: None,
             flatten: false,
             widths: Vec::new(),
+            is_temporary: false,
+            statement: None,
             written: None,
         }
     }
 }
 
 impl IngestOptions {
+    /// Returns which of these columns to store: at least one.
+    pub fn stored<'a>(&self, names: impl Iterator<Item = &'a str>) -> Vec<bool> {
+        // Other names may be written in several ways.
+        let is_plain = |it: &str| it.is_ascii() && !it.contains(['"', '.']);
+        let statement = self.statement.as_ref().map(|it| it.to_lowercase());
+        let is_stored = |name: &str| {
+            let is_named = |it: &String| it.contains(&name.to_lowercase());
+            !is_plain(name) || statement.as_ref().is_none_or(is_named)
+        };
+        let mut stored: Vec<bool> = names.map(is_stored).collect();
+        if let (false, Some(first)) = (stored.contains(&true), stored.first_mut()) {
+            *first = true;
+        }
+        stored
+    }
+
     /// Returns whether a program wrote the table, so that every record below its names is a row.
     pub(crate) fn is_table(&self) -> bool {
         self.is_plain || self.written.as_ref().is_some_and(|it| it.is_table)

@@ -109,6 +109,8 @@ pub(crate) struct PassStats {
 pub(crate) struct PassConfig<'a> {
     /// How slices are read.
     pub plan: &'a SlicePlan,
+    /// Which of the built columns the table contains.
+    pub stored: &'a [bool],
     /// The names of the plan's columns.
     pub names: &'a [String],
     /// Lines before the first slice.
@@ -190,7 +192,7 @@ pub(crate) fn run(
         });
         for _ in 0..settings.n_workers {
             let (jobs, done, is_broken) = (Arc::clone(&jobs), done_sender.clone(), &is_broken);
-            scope.spawn(move || work(&jobs, &done, settings.plan, encoder, is_broken));
+            scope.spawn(move || work(&jobs, &done, settings, encoder, is_broken));
         }
         // An end kept here would keep the other ends waiting.
         drop((jobs, done_sender));
@@ -233,10 +235,11 @@ fn read_all(
 fn work(
     jobs: &Mutex<Receiver<Job>>,
     done: &Sender<anyhow::Result<Done>>,
-    plan: &SlicePlan,
+    settings: &PassConfig<'_>,
     encoder: Option<&Encoder>,
     is_broken: &AtomicBool,
 ) {
+    let plan = settings.plan;
     let next = || jobs.lock().ok()?.recv().ok();
     while let Some(job) = next() {
         let mut parsed = slice::read(&job.bytes, plan, is_broken.load(Ordering::Relaxed));
@@ -252,7 +255,11 @@ fn work(
                 Ok(array)
             });
             let columns = match encoder {
-                Some(encoder) if 0 < parsed.n_rows => encoder.encode(arrays)?,
+                Some(encoder) if 0 < parsed.n_rows => {
+                    let stored = arrays.zip(settings.stored);
+                    let stored = stored.filter(|(array, is_stored)| **is_stored || array.is_err());
+                    encoder.encode(stored.map(|it| it.0))?
+                }
                 _ => {
                     arrays.try_for_each(|it: anyhow::Result<_>| it.map(drop))?;
                     Vec::new()

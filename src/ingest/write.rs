@@ -36,9 +36,43 @@ const ZSTD_LEVEL: i32 = 1;
 /// Rows of a page: the least that a search has to decode.
 const PAGE_ROWS: usize = 20_000;
 
+/// Up to this many bytes of source, the table of a command that keeps nothing is not compressed. A larger one might
+/// fill the disk.
+const RAW_BYTES_MAX: u64 = 1024 * 1024 * 1024;
+
 /// Bytes between two syncs, which run while other data is parsed: at the end little remains to sync.
 const SYNC_BYTES: usize = 4 * 1024 * 1024;
 const CANNOT_WRITE: &str = "cannot write the Parquet file";
+
+/// What a Parquet file is written for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// A dataset of a session: it is synced to disk.
+    Dataset,
+    /// Another file, which takes its row groups. Then it is removed.
+    Union,
+    /// One command, which removes it: not even worth compressing.
+    Command,
+}
+
+impl Purpose {
+    /// Returns the purpose of a dataset that was read from `bytes`.
+    pub(crate) fn of_dataset(is_temporary: bool, bytes: u64) -> Self {
+        if is_temporary && bytes <= RAW_BYTES_MAX { Purpose::Command } else { Purpose::Dataset }
+    }
+
+    /// Returns whether it is a dataset of its own.
+    pub(crate) fn is_dataset(self) -> bool {
+        self != Purpose::Union
+    }
+
+    fn compression(self) -> anyhow::Result<Compression> {
+        Ok(match self {
+            Purpose::Dataset | Purpose::Union => Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?),
+            Purpose::Command => Compression::UNCOMPRESSED,
+        })
+    }
+}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BuiltColumn {
@@ -73,16 +107,18 @@ pub(crate) struct Encoder {
     /// One factory for each group of columns, because a factory creates all its writers at once.
     parts: Arc<[ArrowRowGroupWriterFactory]>,
     schema: SchemaRef,
+    purpose: Purpose,
 }
 
 impl Encoder {
     /// Creates an encoder of these columns.
-    pub(crate) fn of(columns: &[BuiltColumn]) -> anyhow::Result<Encoder> {
-        let parts = columns
-            .chunks(WRITERS_MAX)
-            .map(|it| Ok(ArrowRowGroupWriterFactory::new(&writer(io::sink(), it)?, schema_of(it))));
-        let parts = parts.collect::<anyhow::Result<_>>()?;
-        Ok(Encoder { parts, schema: schema_of(columns) })
+    pub(crate) fn of(columns: &[BuiltColumn], purpose: Purpose) -> anyhow::Result<Encoder> {
+        let factory = |it: &[BuiltColumn]| {
+            let writer = writer(io::sink(), it, purpose)?;
+            Ok(ArrowRowGroupWriterFactory::new(&writer, schema_of(it)))
+        };
+        let parts = columns.chunks(WRITERS_MAX).map(factory).collect::<anyhow::Result<_>>()?;
+        Ok(Encoder { parts, schema: schema_of(columns), purpose })
     }
 
     /// Begins a row group that is filled in parts.
@@ -111,7 +147,10 @@ impl Encoder {
             for leaf in compute_leaves(field, &column)? {
                 writer.write(&leaf)?;
             }
-            let filter = filter::of_column(&column)?;
+            let filter = match self.purpose {
+                Purpose::Dataset | Purpose::Union => filter::of_column(&column)?,
+                Purpose::Command => None,
+            };
             // Free the column before the next is built.
             drop(column);
             let mut chunk = writer.close()?;
@@ -233,14 +272,11 @@ impl ParquetFile {
         dir: &Path,
         name: &str,
         columns: &[BuiltColumn],
+        purpose: Purpose,
     ) -> anyhow::Result<(Self, Encoder)> {
-        let writer = writer(Summed::new(temporary(dir, name)?), columns)?;
-        Ok((ParquetFile { writer, n_rows: 0, n_synced: Some(0) }, Encoder::of(columns)?))
-    }
-
-    /// Disables syncing, for a file that is only read and then removed.
-    pub(crate) fn forget(&mut self) {
-        self.n_synced = None;
+        let writer = writer(Summed::new(temporary(dir, name)?), columns, purpose)?;
+        let n_synced = (purpose == Purpose::Dataset).then_some(0);
+        Ok((ParquetFile { writer, n_rows: 0, n_synced }, Encoder::of(columns, purpose)?))
     }
 
     /// Appends a row group of `n_rows`.
@@ -382,11 +418,12 @@ fn schema_of(columns: &[BuiltColumn]) -> SchemaRef {
 fn writer<W: Write + Send>(
     out: W,
     columns: &[BuiltColumn],
+    purpose: Purpose,
 ) -> anyhow::Result<SerializedFileWriter<W>> {
     let schema = schema_of(columns);
     let properties = WriterProperties::builder()
         .set_created_by(concat!("csv-agent version ", env!("CARGO_PKG_VERSION")).to_owned())
-        .set_compression(Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?))
+        .set_compression(purpose.compression()?)
         .set_data_page_row_count_limit(PAGE_ROWS);
     let mut properties = columns.iter().fold(properties, BuiltColumn::encode_in).build();
     let parquet_schema = ArrowSchemaConverter::new().convert(&schema)?;

@@ -11,5 +11,6 @@ pub mod protocol;
 mod sql;
 
 pub use sql::{
-    KeptBackUse, Prepared, RowOrigin, SqlError, TableSchema, prepare, prepare_with_empty_columns,
+    KeptBackUse, Prepared, RowOrigin, SqlError, TableSchema, names_its_columns, prepare,
+    prepare_with_empty_columns,
 };

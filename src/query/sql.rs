@@ -36,6 +36,7 @@ use std::panic::resume_unwind;
 use std::thread;
 
 use sqlparser::ast::Statement;
+use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError, ParserOptions};
 use sqlparser::tokenizer::{Token, TokenWithSpan, Tokenizer};
 
@@ -179,6 +180,29 @@ fn likely_cause(message: &str, n_opened: usize, n_closed: usize) -> Option<Strin
     let word = message.strip_prefix("Expected: end of statement, found: ")?;
     let is_word = word.chars().all(|it| it.is_alphanumeric() || it == '_');
     is_word.then(|| format!("to use `{word}` as a name, write `as {word}`"))
+}
+
+/// Returns whether a statement reads only columns that it names: it has no `*` for all of them, and no NATURAL JOIN.
+#[must_use]
+pub fn names_its_columns(sql: &str) -> bool {
+    let Ok(tokens) = Tokenizer::new(&QueryDialect, sql).tokenize() else { return false };
+    let keyword = |it: &Token| match it {
+        Token::Word(word) => word.keyword,
+        _ => Keyword::NoKeyword,
+    };
+    let tokens = tokens.into_iter().filter(|it| !matches!(it, Token::Whitespace(_)));
+    let mut before = Token::Comma;
+    let mut selects = false;
+    for token in tokens {
+        let begins_item = matches!(before, Token::Comma | Token::Period)
+            || matches!(keyword(&before), Keyword::SELECT | Keyword::DISTINCT | Keyword::ALL);
+        if (token == Token::Mul && begins_item) || keyword(&token) == Keyword::NATURAL {
+            return false;
+        }
+        selects |= keyword(&token) == Keyword::SELECT;
+        before = token;
+    }
+    selects
 }
 
 /// Translates the parser's error, whose text ends with the place.

@@ -9,9 +9,9 @@ use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use csv_agent_ingest::rows;
+use csv_agent_ingest::{IngestOptions, rows};
 use csv_agent_query::protocol::{EngineQuery, EngineRequest};
-use csv_agent_query::{Prepared, TableSchema, engine, prepare};
+use csv_agent_query::{Prepared, TableSchema, engine, names_its_columns, prepare};
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::frame::Frame;
 use csv_agent_worker::engine::table_of;
@@ -100,6 +100,24 @@ impl Data {
             frame.rows.iter_mut().for_each(|it| _ = it.pop());
         }
         Ok(frame)
+    }
+
+    /// Returns whether a statement means the same without the columns that `query -f` would not store for it.
+    fn needs_named_columns_only(&self, sql: &str) -> bool {
+        let statement = names_its_columns(sql).then(|| sql.into());
+        let options = IngestOptions { statement, ..IngestOptions::default() };
+        let mut tables = self.tables.clone();
+        for table in &mut tables {
+            let stored = options.stored(table.columns.iter().map(|it| it.0.as_str()));
+            let mut stored = stored.into_iter();
+            table.columns.retain(|_| stored.next().unwrap());
+        }
+        let output = |tables: &[TableSchema]| {
+            let prepared = prepare(sql, tables, 1_700_000_000_000_000).ok()?;
+            let columns = prepared.query.output.into_iter().map(|it| (it.name, it.dtype));
+            Some(columns.collect::<Vec<_>>())
+        };
+        output(&tables) == output(&self.tables)
     }
 
     fn prepared(&self, sql: &str) -> Result<Prepared, String> {
@@ -244,6 +262,9 @@ fn compare(file: &str) -> Compared {
                 None if different.contains_key(name) => {
                     wrong.push(format!("{name}: it is the same"));
                 }
+                _ if !data.needs_named_columns_only(sql) => {
+                    wrong.push(format!("{name}: {sql}\n  it reads a column that it does not name"));
+                }
                 _ => match data.run_with_places(sql) {
                     Err(reason) => wrong.push(format!("{name}: with places: {reason}")),
                     Ok(placed) if is_same_result(&placed, &frame) => {}
@@ -281,6 +302,34 @@ fn random_statements_give_what_duckdb_gives() {
     let Compared { refused, wrong, .. } = compared("golden_random.jsonl");
     assert!(wrong.is_empty(), "{} are wrong:\n{}", wrong.len(), wrong.join("\n"));
     assert!(refused.is_empty(), "{} are refused:\n{}", refused.len(), refused.join("\n"));
+}
+
+#[test]
+fn a_statement_about_a_file_reads_the_columns_that_it_names() {
+    let bench = Bench::with([]);
+    let rows = "Order ID,a.b,Größe,total,all\n1,x,2,2.5,p\n2,y,3,1.5,q\n";
+    fs::write(bench.path("t.csv"), rows).unwrap();
+    bench.run(["ingest", "-q", "t.csv"]).succeeds();
+    let statements = [
+        "select * from t",
+        "select distinct * from t order by 1",
+        "select t.* from t",
+        "select 1 as one, * from t",
+        "select count(*) from t",
+        "select count(*), 2 * total from t group by all order by 2",
+        "select \"order id\", größe from t",
+        "select sum(a.\"ORDER ID\") from t a natural join t b",
+        "select * exclude (total) from t",
+        "with x as (select total from t) select * from x",
+        "from t",
+        "select \"a.b\" from t where exists (select 1 from t)",
+    ];
+    for sql in statements {
+        let stored = bench.run(["query", "--format", "csv", sql]);
+        let read = bench.run(["query", "--format", "csv", "-f", "t.csv", sql]);
+        assert_eq!(read.stdout(), stored.stdout(), "{sql}: {read}");
+        assert_eq!(read.stderr(), stored.stderr(), "{sql}: {read}");
+    }
 }
 
 /// Runs a statement over `sales.csv` of the working directory.

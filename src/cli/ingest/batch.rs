@@ -129,6 +129,8 @@ fn is_called(column: &str, name: &str) -> bool {
 }
 
 fn register(session: &mut Session, datasets: Vec<(String, Dataset)>) -> anyhow::Result<()> {
-    sync_dir(&session.datasets_dir()?)?;
+    if session.is_kept() {
+        sync_dir(&session.datasets_dir()?)?;
+    }
     session.register(datasets)
 }

@@ -240,7 +240,7 @@ impl TurnOptions {
     /// Returns the data that the user named.
     pub(crate) fn inputs(&self) -> Inputs<'_> {
         let needs_all = self.agent.gates.fail_on.is_some();
-        Inputs { files: &self.files, datasets: &self.agent.datasets, needs_all }
+        Inputs { files: &self.files, datasets: &self.agent.datasets, needs_all, statement: None }
     }
 
     /// Resolves how questions are answered.
