@@ -115,11 +115,7 @@ impl Plot {
     }
 }
 
-/// Places the texts of a scene.
-///
-/// # Errors
-///
-/// Fails with the first text that has no place.
+/// Places the texts of a scene. Fails with the first text that has no place.
 pub(crate) fn placed(mut scene: Scene) -> Result<Scene, String> {
     let anchors = std::mem::take(&mut scene.anchors);
     // A ring may not cover the label of a value.

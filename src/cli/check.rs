@@ -134,11 +134,7 @@ pub enum FailFrom {
 }
 
 impl CheckFlags {
-    /// Returns the file of rules.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`ExitStatus::Usage`] when there are several.
+    /// Returns the file of rules. Fails with [`ExitStatus::Usage`] when there are several.
     fn path(&self) -> Result<PathBuf, Failure> {
         match &self.files[..] {
             [] => Ok(PathBuf::from(USUAL)),
@@ -159,11 +155,8 @@ impl CheckFlags {
     }
 }
 
-/// Runs the rules, prints their results and writes the reports.
-///
-/// # Errors
-///
-/// Fails when the file or its data cannot be read, or an output cannot be written. The reports then say why.
+/// Runs the rules, prints their results and writes the reports. Fails when the file or its data cannot be read,
+/// or an output cannot be written. The reports then say why.
 pub(crate) fn run(
     flags: &CheckFlags,
     settings: &Settings,
@@ -224,11 +217,8 @@ pub(crate) fn run(
     Ok(status)
 }
 
-/// Checks that no report would replace the rules, their lock or the data.
-///
-/// # Errors
-///
-/// Fails with [`ExitStatus::Usage`] when one would.
+/// Checks that no report would replace the rules, their lock or the data. Fails with [`ExitStatus::Usage`] when
+/// one would.
 fn demand_no_input(
     reports: &[ReportTarget],
     path: &Path,

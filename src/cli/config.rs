@@ -66,11 +66,8 @@ impl ConfigFlags {
     }
 }
 
-/// Prints the settings, or changes the user's own file.
-///
-/// # Errors
-///
-/// Fails when stdout or the file cannot be written, or a value is invalid.
+/// Prints the settings, or changes the user's own file. Fails when stdout or the file cannot be written, or a
+/// value is invalid.
 pub(crate) fn run(
     flags: &ConfigFlags,
     settings: &Settings,

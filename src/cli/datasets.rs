@@ -69,11 +69,8 @@ pub struct DatasetsFlags {
     pub yes: bool,
 }
 
-/// Prints the requested information, or removes datasets.
-///
-/// # Errors
-///
-/// Fails when there is no session, no dataset of a name, or stdout cannot be written.
+/// Prints the requested information, or removes datasets. Fails when there is no session, no dataset of a name,
+/// or stdout cannot be written.
 pub(crate) fn run(
     flags: &DatasetsFlags,
     settings: &Settings,

@@ -47,11 +47,8 @@ pub struct DescribeFlags {
     pub limits: EngineLimits,
 }
 
-/// Describes the inputs on stdout.
-///
-/// # Errors
-///
-/// Fails when an input is neither a file nor a dataset or cannot be read, and when stdout cannot be written.
+/// Describes the inputs on stdout. Fails when an input is neither a file nor a dataset or cannot be read, and
+/// when stdout cannot be written.
 pub(crate) fn run(
     flags: &DescribeFlags,
     settings: &Settings,

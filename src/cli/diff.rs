@@ -65,11 +65,8 @@ pub struct DiffFlags {
     pub limits: EngineLimits,
 }
 
-/// Compares the two versions and prints where they differ.
-///
-/// # Errors
-///
-/// Fails when a version cannot be read, has no such column, or has rows with the same key.
+/// Compares the two versions and prints where they differ. Fails when a version cannot be read, has no such
+/// column, or has rows with the same key.
 pub(crate) fn run(
     flags: &DiffFlags,
     settings: &Settings,

@@ -130,11 +130,8 @@ impl Check {
     }
 }
 
-/// Checks what a question needs, and prints one line per check.
-///
-/// # Errors
-///
-/// Fails when an environment variable is invalid, or stdout cannot be written.
+/// Checks what a question needs, and prints one line per check. Fails when an environment variable is invalid,
+/// or stdout cannot be written.
 pub(crate) fn run(
     flags: &DoctorFlags,
     settings: &Settings,

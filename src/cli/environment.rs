@@ -115,11 +115,8 @@ pub(crate) struct Environment {
 }
 
 impl Environment {
-    /// Reads the process's environment.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a variable has a value that cannot be meant: the message names it.
+    /// Reads the process's environment. Fails when a variable has a value that cannot be meant: the message
+    /// names it.
     pub(crate) fn read() -> anyhow::Result<Environment> {
         #[expect(clippy::disallowed_methods, reason = "this is the one place")]
         Environment::look_up(&mut |name| std::env::var_os(name))

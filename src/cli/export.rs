@@ -46,11 +46,8 @@ pub enum ExportFormat {
     Md,
 }
 
-/// Exports turns in another format.
-///
-/// # Errors
-///
-/// Fails when there is no such turn, it ran no code, or the file cannot be written.
+/// Exports turns in another format. Fails when there is no such turn, it ran no code, or the file cannot be
+/// written.
 pub(crate) fn run(
     flags: &ExportFlags,
     settings: &Settings,

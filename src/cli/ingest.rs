@@ -320,11 +320,8 @@ impl From<Order> for DateOrder {
 
 /// Ingests the files that the flags name and prints one row per dataset.
 ///
-/// A failed file is reported on stderr and does not undo the others; the exit status reflects it.
-///
-/// # Errors
-///
-/// Fails when the flags contradict each other, the session cannot be opened, or stdout cannot be written.
+/// A failed file is reported on stderr and does not undo the others; the exit status reflects it. Fails when
+/// the flags contradict each other, the session cannot be opened, or stdout cannot be written.
 pub(crate) fn run(
     flags: &IngestFlags,
     settings: &Settings,
@@ -887,13 +884,9 @@ pub(crate) struct TurnInputs<'a> {
 /// Ingests the inputs of `ask` and `chat` into an open session: files, directories, patterns and archives.
 /// Returns the names of the datasets. The session receives the warnings about files that have changed.
 ///
-/// An unreadable file of a directory causes only a warning, if there is another. Data from stdin replaces earlier data
-/// from stdin.
-///
-/// # Errors
-///
-/// Fails when there is nothing at a path, when a named file cannot be ingested, or its name is used by
-/// other data; with the signal's status when one came.
+/// An unreadable file of a directory causes only a warning, if there is another. Data from stdin replaces
+/// earlier data from stdin. Fails when there is nothing at a path, when a named file cannot be ingested, or its
+/// name is used by other data; with the signal's status when one came.
 pub(crate) fn ingest_for_turn(
     session: &mut Session,
     paths: &[PathBuf],
@@ -1004,11 +997,8 @@ pub(crate) fn path_of(argument: &Path) -> &Path {
     sources::named(argument).1
 }
 
-/// Returns the files that paths, directories and patterns lead to; an archive for what is in it.
-///
-/// # Errors
-///
-/// Fails when there are too many.
+/// Returns the files that paths, directories and patterns lead to; an archive for what is in it. Fails when
+/// there are too many.
 pub(crate) fn files_of(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let read = IngestOptions::default();
     let search = sources::Search { is_recursive: true, tables: &[], bytes_max: read.bytes_max };
@@ -1016,11 +1006,8 @@ pub(crate) fn files_of(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     Ok(sources.inputs.iter().filter_map(|it| it.file().map(Path::to_owned)).collect())
 }
 
-/// Ingests a file in place of a dataset that a temporary session sees, with the same options.
-///
-/// # Errors
-///
-/// Fails when there is no such dataset, or the file cannot be ingested.
+/// Ingests a file in place of a dataset that a temporary session sees, with the same options. Fails when there
+/// is no such dataset, or the file cannot be ingested.
 pub(crate) fn ingest_in_place(
     session: &mut Session,
     name: &str,
@@ -1052,11 +1039,8 @@ pub(crate) fn ingest_in_place(
     }
 }
 
-/// Returns the options that a dataset was read with.
-///
-/// # Errors
-///
-/// Fails when a version of csv-agent read it that had other options.
+/// Returns the options that a dataset was read with. Fails when a version of csv-agent read it that had other
+/// options.
 pub(crate) fn options_of(dataset: &Dataset) -> anyhow::Result<IngestOptions> {
     // Written by `IngestOptions::given`.
     let told = dataset.dialect.told.iter().map(|it| it.replacen(' ', "=", 1));
@@ -1068,11 +1052,7 @@ pub(crate) fn options_of(dataset: &Dataset) -> anyhow::Result<IngestOptions> {
     Ok(read)
 }
 
-/// Returns how these flags of `ingest` read a file: `--delimiter=;`.
-///
-/// # Errors
-///
-/// Fails when `ingest` refuses a flag.
+/// Returns how these flags of `ingest` read a file: `--delimiter=;`. Fails when `ingest` refuses a flag.
 pub(crate) fn options_of_flags(
     flags: impl IntoIterator<Item = String>,
 ) -> Result<IngestOptions, clap::Error> {

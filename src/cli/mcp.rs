@@ -172,11 +172,8 @@ impl McpFlags {
     }
 }
 
-/// Serves the client on stdin and stdout until it closes stdin.
-///
-/// # Errors
-///
-/// Fails when a setting is invalid, a directory does not exist, or a file of `-f` cannot be read.
+/// Serves the client on stdin and stdout until it closes stdin. Fails when a setting is invalid, a directory
+/// does not exist, or a file of `-f` cannot be read.
 pub(crate) fn run(
     flags: &McpFlags,
     settings: &Settings,

@@ -158,11 +158,7 @@ pub(crate) fn demand(settings: &Settings) -> anyhow::Result<Demand> {
     })
 }
 
-/// Returns how to confine code.
-///
-/// # Errors
-///
-/// Fails when csv-agent cannot find its own executable, or a setting is invalid.
+/// Returns how to confine code. Fails when csv-agent cannot find its own executable, or a setting is invalid.
 pub(crate) fn sandbox_options(
     demand: Demand,
     settings: &Settings,
@@ -196,12 +192,9 @@ pub(crate) struct GlobalOptions {
 }
 
 impl GlobalOptions {
-    /// Takes the format from the ending of the file of `-o`, if no format was chosen. Files with one of the `other`
-    /// endings are written as text.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the ending is that of a format that answers are not written in.
+    /// Takes the format from the ending of the file of `-o`, if no format was chosen. Files with one of the
+    /// `other` endings are written as text. Fails when the ending is that of a format that answers are not
+    /// written in.
     pub(crate) fn for_file(
         self,
         output: Option<&Path>,

@@ -71,11 +71,8 @@ enum ResultFormat {
     Parquet,
 }
 
-/// Runs the statement and writes its result.
-///
-/// # Errors
-///
-/// Fails when there is no such data, the statement is refused, or the result cannot be written.
+/// Runs the statement and writes its result. Fails when there is no such data, the statement is refused, or the
+/// result cannot be written.
 pub(crate) fn run(
     flags: &QueryFlags,
     settings: &Settings,

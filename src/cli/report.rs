@@ -150,11 +150,8 @@ enum ReportForm {
 }
 
 impl ReportForm {
-    /// Returns the form that the ending of the file says, or the format of stdout.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`ExitStatus::Usage`] when reports do not have that form.
+    /// Returns the form that the ending of the file says, or the format of stdout. Fails with
+    /// [`ExitStatus::Usage`] when reports do not have that form.
     fn of(output: Option<&Path>, format: Format) -> anyhow::Result<ReportForm> {
         let refused = |what: &str| {
             let message = format!("cannot write a report as {what}");
@@ -181,11 +178,8 @@ impl ReportForm {
     }
 }
 
-/// Writes turns as a report.
-///
-/// # Errors
-///
-/// Fails when there is no such turn, none of them has an answer, or the report cannot be written.
+/// Writes turns as a report. Fails when there is no such turn, none of them has an answer, or the report cannot
+/// be written.
 pub(crate) fn run(
     flags: &ReportFlags,
     settings: &Settings,
@@ -357,11 +351,7 @@ fn how_it_failed(error: &ErrorBody) -> &'static str {
     }
 }
 
-/// Checks that a file to write is not in the session.
-///
-/// # Errors
-///
-/// Fails with [`ExitStatus::Usage`] when it is.
+/// Checks that a file to write is not in the session. Fails with [`ExitStatus::Usage`] when it is.
 fn demand_outside(output: Option<&Path>, session_dir: &Path) -> anyhow::Result<()> {
     let Some(output) = output else { return Ok(()) };
     let dir = output.parent().filter(|it| *it != Path::new("")).unwrap_or(Path::new("."));

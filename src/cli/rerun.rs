@@ -51,11 +51,8 @@ pub struct RerunFlags {
     pub table: Option<String>,
 }
 
-/// Reruns the calls of a turn, shows their results, and reports the differences.
-///
-/// # Errors
-///
-/// Fails when there is no such turn, a file cannot be read, or Python is not available.
+/// Reruns the calls of a turn, shows their results, and reports the differences. Fails when there is no such
+/// turn, a file cannot be read, or Python is not available.
 pub(crate) fn run(
     flags: &RerunFlags,
     settings: &Settings,

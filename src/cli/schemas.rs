@@ -44,11 +44,8 @@ const OF_REPLY: [&str; 16] = [
     "exit_code",
 ];
 
-/// Makes the schema of the document that `--format json` writes.
-///
-/// # Errors
-///
-/// Fails when the schema of events is not valid JSON.
+/// Makes the schema of the document that `--format json` writes. Fails when the schema of events is not valid
+/// JSON.
 pub(crate) fn result() -> anyhow::Result<Value> {
     let events: Value = serde_json::from_str(EVENTS)?;
     let mut definitions = events["$defs"].clone();

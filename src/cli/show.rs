@@ -95,11 +95,8 @@ impl ShowFlags {
     }
 }
 
-/// Writes the events of a turn through the same sinks as originally.
-///
-/// # Errors
-///
-/// Fails when there is no such turn, its events cannot be read, or the answer cannot be written.
+/// Writes the events of a turn through the same sinks as originally. Fails when there is no such turn, its
+/// events cannot be read, or the answer cannot be written.
 pub(crate) fn run(
     flags: &ShowFlags,
     settings: &Settings,
@@ -200,11 +197,8 @@ fn only(turns: &[String]) -> anyhow::Result<&str> {
     }
 }
 
-/// Reads the events of a turn; the last of them ends it.
-///
-/// # Errors
-///
-/// Fails when its events cannot be read, or there is no room for them beside the others.
+/// Reads the events of a turn; the last of them ends it. Fails when its events cannot be read, or there is no
+/// room for them beside the others.
 pub(crate) fn events(
     turn: &TurnSummary,
     together: &mut Together,

@@ -30,11 +30,8 @@ impl DatasetFiles {
         keep(table, path)
     }
 
-    /// Returns the table and the list of repairs, if any, under their temporary names.
-    ///
-    /// # Errors
-    ///
-    /// Fails when no pass has built the table.
+    /// Returns the table and the list of repairs, if any, under their temporary names. Fails when no pass has
+    /// built the table.
     pub(crate) fn into_temporaries(self) -> anyhow::Result<(TempPath, Option<TempPath>)> {
         let (mut table, mut rejects) = (None, None);
         for (temp, path) in self.0 {

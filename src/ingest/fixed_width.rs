@@ -16,11 +16,7 @@ use super::spool::Spool;
 use super::syntax::has_sign;
 use crate::refusal::check_cancelled;
 
-/// Writes the lines as rows.
-///
-/// # Errors
-///
-/// Fails when the file cannot be read, or is not text in its encoding.
+/// Writes the lines as rows. Fails when the file cannot be read, or is not text in its encoding.
 pub(crate) fn write(
     spool: &mut Spool<'_>,
     input: &Input,

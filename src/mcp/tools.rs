@@ -130,11 +130,8 @@ pub(crate) fn listed(settings: &ServerSettings) -> Vec<ToolOfClient> {
     ALL.iter().filter(|it| it.is_kept(settings)).map(ClientTool::listed).collect()
 }
 
-/// Reads a call: what to do, and in which session.
-///
-/// # Errors
-///
-/// Fails when there is no such tool here or its arguments are wrong, with what to do instead.
+/// Reads a call: what to do, and in which session. Fails when there is no such tool here or its arguments are
+/// wrong, with what to do instead.
 pub(crate) fn read(
     name: &str,
     mut given: JsonObject,

@@ -129,11 +129,8 @@ pub async fn run_each(
     Ok(())
 }
 
-/// Has a child run queries. Adds the outcome of each, up to the first failure if that ends the exchange.
-///
-/// # Errors
-///
-/// Fails when the child ended in a query, or could not begin.
+/// Has a child run queries. Adds the outcome of each, up to the first failure if that ends the exchange. Fails
+/// when the child ended in a query, or could not begin.
 async fn exchange(
     options: &EngineOptions,
     request: &EngineRequest,

@@ -239,12 +239,9 @@ pub async fn try_out(options: &SandboxOptions) -> anyhow::Result<Confinement> {
 
 /// Starts the stage with three pipes, and sends it the policy.
 ///
-/// The stage becomes the worker's monitor: when the request pipe closes, however csv-agent ended, it
-/// kills the worker and everything that the worker started. `relay` is the descriptor in the policy.
-///
-/// # Errors
-///
-/// Fails when a path is not UTF-8, or the stage cannot be run.
+/// The stage becomes the worker's monitor: when the request pipe closes, however csv-agent ended, it kills the
+/// worker and everything that the worker started. `relay` is the descriptor in the policy. Fails when a path is
+/// not UTF-8, or the stage cannot be run.
 pub(super) async fn spawn(
     program: &Path,
     policy: &Policy,

@@ -59,11 +59,7 @@ impl Agent {
     }
 
     /// Repairs the provider's files or containers after a failed request, so that it can be retried. Each
-    /// repair runs once a turn.
-    ///
-    /// # Errors
-    ///
-    /// Fails with the error when there is nothing to repair.
+    /// repair runs once a turn. Fails with the error when there is nothing to repair.
     pub(crate) async fn mend_hosted(
         &mut self,
         context: &mut TurnContext<'_, '_>,
@@ -208,11 +204,7 @@ impl Agent {
     }
 
     /// Continues in a new container when an error says that the current one has expired and the user allows
-    /// that.
-    ///
-    /// # Errors
-    ///
-    /// Fails with the error when it has another cause, or the user does not allow that.
+    /// that. Fails with the error when it has another cause, or the user does not allow that.
     fn renew_container(
         &mut self,
         context: &mut TurnContext<'_, '_>,

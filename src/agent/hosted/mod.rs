@@ -143,11 +143,8 @@ impl Hosted {
 
 impl Agent {
     /// Returns what a turn would upload first. Its items and the declaration then match what the turn would
-    /// send, except for ids that the provider has not assigned yet. Sends and writes nothing.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a dataset cannot be uploaded, or the record of what the provider keeps cannot be read.
+    /// send, except for ids that the provider has not assigned yet. Sends and writes nothing. Fails when a
+    /// dataset cannot be uploaded, or the record of what the provider keeps cannot be read.
     pub(super) fn plan_hosted(
         &mut self,
         session: &Session,

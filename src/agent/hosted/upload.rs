@@ -40,12 +40,9 @@ pub struct PlannedUpload {
 }
 
 impl Agent {
-    /// Returns the uploads of a turn over these datasets, with those that exist already. Sends nothing. For
-    /// a provider that keeps nothing, returns none.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a dataset cannot be uploaded, or there are too many.
+    /// Returns the uploads of a turn over these datasets, with those that exist already. Sends nothing. For a
+    /// provider that keeps nothing, returns none. Fails when a dataset cannot be uploaded, or there are too
+    /// many.
     pub(super) fn plan_uploads(
         &mut self,
         session: &Session,

@@ -112,11 +112,8 @@ impl CheckRule {
 }
 
 impl ChecksFile {
-    /// Reads a file.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`ExitStatus::Input`] when it cannot be read or is not such a file; the message has the line.
+    /// Reads a file. Fails with [`ExitStatus::Input`] when it cannot be read or is not such a file; the message
+    /// has the line.
     pub(super) fn read(path: &Path) -> anyhow::Result<ChecksFile> {
         let bytes = match named_file::read(path, CHECKS_BYTES_MAX) {
             Err(NotRead::Failed(error)) if error.kind() == ErrorKind::NotFound => {
@@ -176,11 +173,7 @@ impl ChecksFile {
         Ok(ChecksFile { data, rules })
     }
 
-    /// Demands that there is a rule.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`ExitStatus::Input`] when there is none.
+    /// Demands that there is a rule. Fails with [`ExitStatus::Input`] when there is none.
     pub(super) fn demand_rules(&self, path: &Path) -> Result<(), Failure> {
         if !self.rules.is_empty() {
             return Ok(());

@@ -97,11 +97,8 @@ impl ChecksLock {
         beside(checks, "lock")
     }
 
-    /// Reads a lock. Without a file, there are no claims.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`ExitStatus::Input`] when it cannot be read, or this version did not write it.
+    /// Reads a lock. Without a file, there are no claims. Fails with [`ExitStatus::Input`] when it cannot be
+    /// read, or this version did not write it.
     pub(super) fn read(path: &Path) -> anyhow::Result<ChecksLock> {
         let bytes = match named_file::read(path, CHECKS_BYTES_MAX) {
             Err(NotRead::Failed(error)) if error.kind() == ErrorKind::NotFound => {

@@ -48,11 +48,8 @@ pub(crate) fn changed_sources<'a>(
     }
 }
 
-/// Checks that a file to write is not one that a dataset was read from: it would be replaced.
-///
-/// # Errors
-///
-/// Fails with [`ExitStatus::Usage`] when it is.
+/// Checks that a file to write is not one that a dataset was read from: it would be replaced. Fails with
+/// [`ExitStatus::Usage`] when it is.
 pub(crate) fn demand_other_file<'a>(
     output: Option<&Path>,
     files: &[PathBuf],

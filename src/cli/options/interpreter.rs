@@ -8,12 +8,9 @@ use csv_agent_types::status::{ExitStatus, Failure};
 use super::settings::{CONTAINER_MEMORY, INTERPRETER, ON_EXPIRED, Settings, ValueOrigin};
 use crate::flags::{InterpreterChoice, OnExpired, ToolChoiceFlag};
 
-/// Resolves where code runs. Finds every error before any request.
-///
-/// # Errors
-///
-/// Fails with [`ExitStatus::Usage`] when a flag concerns containers and there is none, a container id is
-/// invalid, or an upload would include withheld values.
+/// Resolves where code runs. Finds every error before any request. Fails with [`ExitStatus::Usage`] when a flag
+/// concerns containers and there is none, a container id is invalid, or an upload would include withheld
+/// values.
 pub(crate) fn interpreter(
     (container, tool_choice): (Option<&str>, Option<ToolChoiceFlag>),
     settings: &Settings,

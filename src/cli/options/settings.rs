@@ -611,17 +611,9 @@ pub(crate) trait AnySetting: Sync {
     fn mark(&self) -> char;
     /// Returns whether an untrusted project may set this value. Its file is in `dir`.
     fn project_may_say(&self, value: &RawValue, dir: &Path) -> bool;
-    /// Checks that this value is valid in a file.
-    ///
-    /// # Errors
-    ///
-    /// Returns what is wrong with it.
+    /// Checks that this value is valid in a file. Fails with what is wrong with it.
     fn check(&self, value: &RawValue) -> Result<(), String>;
-    /// Returns the effective value for display.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a file has an invalid value for the setting.
+    /// Returns the effective value for display. Fails when a file has an invalid value for the setting.
     fn show(&self, settings: &Settings) -> anyhow::Result<SettingView>;
 }
 
@@ -663,11 +655,7 @@ impl<T: Show + 'static> AnySetting for Setting<T> {
 }
 
 impl<T> Setting<T> {
-    /// Parses an entry of a file as this setting.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`ExitStatus::Setup`] when the value is invalid.
+    /// Parses an entry of a file as this setting. Fails with [`ExitStatus::Setup`] when the value is invalid.
     pub(crate) fn read(
         &self,
         entry: &ConfigEntry,
@@ -680,11 +668,7 @@ impl<T> Setting<T> {
     }
 }
 
-/// Checks the value of a setting.
-///
-/// # Errors
-///
-/// Returns what is wrong with it, without quoting a secret.
+/// Checks the value of a setting. Fails with what is wrong with it, without quoting a secret.
 pub(crate) fn check_value(key: &str, value: &RawValue) -> Result<(), String> {
     let found = SETTINGS.iter().find(|it| it.key() == key);
     let checked = found.map_or(Ok(()), |it| it.check(value)).and_then(|()| match value {
@@ -746,12 +730,9 @@ impl<'a> Settings<'a> {
         self.flags.global
     }
 
-    /// Combines the sources and checks all values, including overridden ones.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`ExitStatus::Setup`] when a file has an invalid value, or the profile does not exist; in
-    /// the latter case with [`ExitStatus::Usage`] if a flag names it.
+    /// Combines the sources and checks all values, including overridden ones. Fails with [`ExitStatus::Setup`]
+    /// when a file has an invalid value, or the profile does not exist; in the latter case with
+    /// [`ExitStatus::Usage`] if a flag names it.
     pub(crate) fn check(
         flags: Flags<'a>,
         environment: &'a Environment,
@@ -784,11 +765,8 @@ impl<'a> Settings<'a> {
         Settings { flags: Flags { settings: flags, ..self.flags }, ..*self }
     }
 
-    /// Returns the path of the user's own configuration file.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`ExitStatus::Setup`] when there is no home directory and no file is named.
+    /// Returns the path of the user's own configuration file. Fails with [`ExitStatus::Setup`] when there is no
+    /// home directory and no file is named.
     pub(crate) fn own_path(&self) -> anyhow::Result<PathBuf> {
         own_path(self.flags.global, self.environment)?.ok_or_else(|| {
             let message = "there is no configuration file of your own: `HOME` is not set";
@@ -822,11 +800,8 @@ impl<'a> Settings<'a> {
         Ok(self.choose(setting)?.value.unwrap_or_default())
     }
 
-    /// Returns the value of a setting, if set, and its origin.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`ExitStatus::Setup`] when a file has an invalid value for the setting.
+    /// Returns the value of a setting, if set, and its origin. Fails with [`ExitStatus::Setup`] when a file has
+    /// an invalid value for the setting.
     pub(crate) fn choose<T>(&self, setting: &Setting<T>) -> anyhow::Result<Chosen<T>> {
         let mut said: Vec<Chosen<T>> = Vec::new();
         let mut say = |value: Option<T>, origin: ValueOrigin| {

@@ -19,11 +19,7 @@ pub(super) enum Token {
     Mark(char),
 }
 
-/// Cuts SQL text.
-///
-/// # Errors
-///
-/// Fails with what cannot be cut with certainty.
+/// Cuts SQL text. Fails with what cannot be cut with certainty.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, String> {
     let mut found = Vec::new();
     let mut rest = text;

@@ -118,12 +118,8 @@ impl ResponseReader {
         }
     }
 
-    /// Processes the next event.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the event reports that the response failed, or when a lost event may have contained a
-    /// part of the response.
+    /// Processes the next event. Fails when the event reports that the response failed, or when a lost event
+    /// may have contained a part of the response.
     pub(crate) fn event(&mut self, event: &Value) -> Result<StreamStep, ProviderError> {
         match self {
             ResponseReader::Responses(reader) => reader.event(event),
@@ -132,11 +128,7 @@ impl ResponseReader {
         }
     }
 
-    /// Processes a complete answer.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the body is not a response, or is one that failed.
+    /// Processes a complete answer. Fails when the body is not a response, or is one that failed.
     pub(crate) fn body(&mut self, body: &str) -> Result<Response, ProviderError> {
         match self {
             ResponseReader::Responses(reader) => reader.body(body),
@@ -154,11 +146,8 @@ impl ResponseReader {
         }
     }
 
-    /// Processes the end of the stream, with the error that broke it, if any.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the response had not ended before.
+    /// Processes the end of the stream, with the error that broke it, if any. Fails when the response had not
+    /// ended before.
     pub(crate) fn closed(self, broken: Option<ProviderError>) -> Result<Response, ProviderError> {
         match self {
             ResponseReader::Responses(reader) => Err(reader.closed(broken)),

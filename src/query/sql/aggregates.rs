@@ -69,11 +69,7 @@ pub(crate) fn is_aggregate(name: &str) -> bool {
 }
 
 impl Binder<'_> {
-    /// Binds an aggregate of the groups of the statement.
-    ///
-    /// # Errors
-    ///
-    /// Fails where aggregates do not belong.
+    /// Binds an aggregate of the groups of the statement. Fails where aggregates do not belong.
     pub(crate) fn aggregate_call(&mut self, parts: &CallParts<'_>, env: &mut Env) -> Result<Typed> {
         if env.clause != Clause::Output {
             let place = match env.clause {

@@ -45,11 +45,7 @@ struct JoinCondition {
 }
 
 impl Binder<'_> {
-    /// Binds one item of FROM.
-    ///
-    /// # Errors
-    ///
-    /// Fails when there is no such table, or something that is not supported.
+    /// Binds one item of FROM. Fails when there is no such table, or something that is not supported.
     pub(crate) fn table_with_joins(&mut self, item: &TableWithJoins) -> Result<Relation> {
         self.descend()?;
         let mut relation = self.table_factor(&item.relation)?;

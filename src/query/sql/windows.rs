@@ -44,11 +44,7 @@ struct Spec {
 }
 
 impl Binder<'_> {
-    /// Binds a call with OVER.
-    ///
-    /// # Errors
-    ///
-    /// Fails where window functions do not belong.
+    /// Binds a call with OVER. Fails where window functions do not belong.
     pub(crate) fn window_call(&mut self, parts: &CallParts<'_>, env: &mut Env) -> Result<Typed> {
         if env.clause != Clause::Output || env.in_aggregate || env.in_window {
             let place = match (env.clause, env.in_aggregate || env.in_window) {

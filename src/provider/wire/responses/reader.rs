@@ -34,12 +34,8 @@ impl ResponsesReader {
         ResponsesReader { model: model.to_owned(), ..ResponsesReader::default() }
     }
 
-    /// Processes the next event.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the event reports that the response failed, or when a lost event may have contained a
-    /// part of it.
+    /// Processes the next event. Fails when the event reports that the response failed, or when a lost event
+    /// may have contained a part of it.
     pub(crate) fn event(&mut self, event: &Value) -> Result<StreamStep, ProviderError> {
         let kind = event.get("type").and_then(Value::as_str).unwrap_or_default();
         match kind {
@@ -79,11 +75,7 @@ impl ResponsesReader {
         Ok(StreamStep::Quiet)
     }
 
-    /// Processes a complete answer.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the body is not a response, or is one that failed.
+    /// Processes a complete answer. Fails when the body is not a response, or is one that failed.
     pub(crate) fn body(&mut self, body: &str) -> Result<Response, ProviderError> {
         let value: Value = serde_json::from_str(body).unwrap_or(Value::Null);
         let has = |name: &str| value.get(name).is_some_and(|it| !it.is_null());
