@@ -345,10 +345,7 @@ fn atoms(scene: &Scene, lattice: &Lattice, start: usize) -> Vec<(Symbol, Phrase)
 /// Cues that rules use.
 const CUES: &[Cue] = &[
     Cue::Who,
-    Cue::Is,
     Cue::Every,
-    Cue::Among,
-    Cue::Or,
     Cue::To,
     Cue::From,
     Cue::Per,
@@ -359,9 +356,6 @@ const CUES: &[Cue] = &[
     Cue::When,
     Cue::Whiches,
     Cue::YesNo,
-    Cue::Relatives,
-    Cue::Times,
-    Cue::Places,
 ];
 
 /// Reads a rule, once for each way to leave out what may be missing.
