@@ -21,8 +21,9 @@ use super::env::Env;
 use super::error::{Result, SqlError};
 use super::expressions::unit_of;
 use super::types::{self, Typed, agree, call, cast, convert};
+use super::windows;
 
-/// Functions of one row: the names that a statement may use, for hints.
+/// Functions of one row and of groups: the names that a statement may use, for hints.
 const NAMES: &[&str] = &[
     "abs",
     "ceil",
@@ -109,17 +110,6 @@ const NAMES: &[&str] = &[
     "arg_min",
     "arg_max",
     "corr",
-    "row_number",
-    "rank",
-    "dense_rank",
-    "percent_rank",
-    "cume_dist",
-    "ntile",
-    "lag",
-    "lead",
-    "first_value",
-    "last_value",
-    "nth_value",
 ];
 
 /// Returns the arguments of a call that are expressions.
@@ -405,11 +395,12 @@ impl Binder<'_> {
         if let Some(found) = self.date_function_of_one(name, values)? {
             return Ok(found);
         }
-        if NAMES.contains(&name) {
+        let names = || NAMES.iter().chain(windows::NAMES).copied();
+        if names().any(|it| it == name) {
             return Err(SqlError::new(format!("`{name}` does not take {n_values} arguments")));
         }
         let error = SqlError::unknown_name(format!("no function `{name}`"));
-        let near = nearest(name, NAMES.iter().copied()).filter(|near| is_typo(name, near));
+        let near = nearest(name, names()).filter(|near| is_typo(name, near));
         Err(match near {
             Some(near) => {
                 error.hint(format!("did you mean `{near}`? `csv-agent help sql` lists all"))

@@ -16,7 +16,7 @@ use super::scope::is_same;
 use super::types::{Typed, agree};
 
 /// The names of functions that only windows have.
-const NAMES: &[&str] = &[
+pub(super) const NAMES: &[&str] = &[
     "row_number",
     "rank",
     "dense_rank",
@@ -79,14 +79,7 @@ impl Binder<'_> {
             None => {}
         }
         let partition = self.exprs(&spec.partition, env)?;
-        let mut order = Vec::new();
-        for item in &spec.order {
-            order.push(OrderCall {
-                value: self.expr(&item.expr, env)?,
-                descending: item.options.asc == Some(false),
-                nulls_first: item.options.nulls_first.unwrap_or(false),
-            });
-        }
+        let order = self.order_calls(&spec.order, env)?;
         let (function, dtype) = self.window_function(parts, env)?;
         let frame = match &spec.frame {
             Some(frame) => self.frame(frame, &order, env)?,
