@@ -39,7 +39,6 @@ pub(crate) enum Next {
     Nudge,
     /// Another round: its text was an interim remark.
     More,
-    /// These calls.
     Run(Vec<ToolCall>),
 }
 

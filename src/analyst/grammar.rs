@@ -120,7 +120,6 @@ impl Grammar {
         Grammar { rules, symbols, by_first, goal, parts }
     }
 
-    /// Returns the name of a rule.
     pub(crate) fn name(&self, rule: u16) -> &str {
         self.rules.get(usize::from(rule)).map_or("", |it| &it.name)
     }

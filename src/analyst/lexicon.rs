@@ -12,7 +12,6 @@ use super::words::Words;
 /// Letters of a word from which another spelling of it is taken for it.
 const MISSPELLED_MIN: usize = 6;
 
-/// English.
 pub(crate) static ENGLISH: LazyLock<Lexicon> =
     LazyLock::new(|| Lexicon::parse(include_str!("lexicon/en.toml")));
 
@@ -241,7 +240,6 @@ pub(crate) enum Cue {
     Intensive,
 }
 
-/// A unit of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum TimeUnit {
@@ -587,7 +585,6 @@ impl Lexicon {
         self.cues(cue).iter().any(|it| it.eq_ignore_ascii_case(text))
     }
 
-    /// Returns whether a word ends with a cue.
     pub(crate) fn has_ending(&self, cue: Cue, word: &str) -> bool {
         self.cues(cue).iter().any(|it| word.ends_with(it.as_str()))
     }

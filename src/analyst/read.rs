@@ -390,7 +390,6 @@ struct Asked<'a> {
     tables: &'a [Table],
     joins: &'a Joins,
     lexicon: &'a Lexicon,
-    /// Whether a verdict is asked for.
     wants_verdict: bool,
     turn: &'a Turn,
     last: Option<&'a Last>,

@@ -64,7 +64,6 @@ impl Plot {
         }
     }
 
-    /// Returns the row with an x that reads so.
     fn row_at(&self, x: &str) -> Option<usize> {
         let cleaned = clean(x);
         let is_label = |row: &usize| self.x.full_label(*row) == cleaned;

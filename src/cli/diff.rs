@@ -216,7 +216,6 @@ impl DiffEngine<'_> {
         Ok((engine::run(queries, files, self.settings)?, origins))
     }
 
-    /// Returns the first row of the result of each statement.
     fn first_rows(&self, statements: &[String]) -> anyhow::Result<Vec<Frame>> {
         engine::first_rows(statements, self.session, "diff", self.settings, 1)
     }

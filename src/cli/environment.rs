@@ -122,7 +122,6 @@ impl Environment {
         Environment::look_up(&mut |name| std::env::var_os(name))
     }
 
-    /// Makes an environment of these variables.
     #[cfg(test)]
     pub(crate) fn of(variables: &[(&str, &str)]) -> anyhow::Result<Environment> {
         Environment::look_up(&mut |name| {

@@ -68,7 +68,6 @@ pub(crate) struct ProgressReporter {
     ended: Option<Ended>,
     /// Whether the provider's cut of the coming answer was reported.
     is_cut: bool,
-    /// The name of the provider.
     provider: String,
     /// Whether a reply that is no answer is written nowhere: in a table, or in the file of `-o`.
     hides_refusals: bool,

@@ -21,7 +21,6 @@ use super::options::settings::{AnySetting, SETTINGS, WHOLE_FILE, words};
 /// The JSON Schema of an event line.
 pub(crate) const EVENTS: &str = include_str!("events.schema.json");
 
-/// The JSON Schema dialect.
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// Members of a reply that the document has as well. For a failed turn they are null or empty.

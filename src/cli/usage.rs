@@ -119,7 +119,6 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns what the error says of this kind.
 pub(crate) fn strings(error: &clap::Error, kind: ContextKind) -> Vec<String> {
     // clap shows an argument with its value: `--format <FORMAT>`. Callers look for its name only.
     let name = |it: &str| match kind {

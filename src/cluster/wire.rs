@@ -42,7 +42,6 @@ pub(crate) enum RelayMessage {
     End(CallEnd),
 }
 
-/// How a call ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct CallEnd {
     /// A code of gRPC; 0 is OK.

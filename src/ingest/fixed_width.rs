@@ -68,7 +68,6 @@ fn rows(
     Ok(())
 }
 
-/// The columns of a text.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct FixedColumns {
     /// Width of each, in characters, with the blanks behind it.

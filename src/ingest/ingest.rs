@@ -1336,7 +1336,6 @@ fn describe(columns: &mut [Column], header: &Header) {
     }
 }
 
-/// The context of one pass.
 struct PassContext<'a> {
     input: &'a Input,
     layout: &'a Layout,

@@ -108,7 +108,6 @@ impl TypeEvidence {
 
     /// The evidence from numbers with a unit sign is shifted by this many bits from that without.
     const AMOUNT_BITS: u32 = 64;
-    /// All currencies.
     const CURRENCIES: TypeEvidence = TypeEvidence(((1 << CURRENCIES.len()) - 1) << 70);
     /// All evidence from numbers, in any form.
     pub const NUMBERS: TypeEvidence = Self::PLAIN_NUMBERS.and(Self::LOCAL_NUMBERS);

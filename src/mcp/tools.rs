@@ -48,9 +48,7 @@ pub(crate) struct ClientTool {
 enum ChangeKind {
     /// Nothing but the record of the session.
     Nothing,
-    /// Variables.
     Variables,
-    /// Datasets.
     Datasets,
 }
 

@@ -56,7 +56,6 @@ const MASKED: &str = "masked";
 const SCRATCH: &str = "scratch";
 /// Results of queries. They last as long as a turn.
 const RESULTS: &str = "results";
-/// The datasets by name.
 const CATALOG: &str = "datasets.json";
 /// Prefix of a directory of variables that hold tokens in place of values.
 const REDACTED: &str = "redacted-";

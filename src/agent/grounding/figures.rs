@@ -59,10 +59,8 @@ pub(super) struct Date {
     pub day: Option<u8>,
 }
 
-/// A figure of a text.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Figure {
-    /// A number.
     Number(Number),
     /// A day or a month; two when the order of day and month is ambiguous. Never empty.
     Dates(Vec<Date>),

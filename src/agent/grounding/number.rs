@@ -90,7 +90,6 @@ pub(super) struct Number {
 }
 
 impl Number {
-    /// Returns the value of a reading with its sign.
     pub(super) fn signed(&self, reading: &NumberReading) -> f64 {
         if self.is_negative { -reading.value } else { reading.value }
     }

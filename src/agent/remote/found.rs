@@ -116,7 +116,6 @@ pub(super) struct StudyQuestion<'a> {
 }
 
 impl StudyQuestion<'_> {
-    /// Returns the dialect of a source that is not text.
     pub(super) fn dialect(&self, format: SourceFormat, reasons: Vec<String>) -> Dialect {
         Dialect {
             format,

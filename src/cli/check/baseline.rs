@@ -105,7 +105,6 @@ impl Baseline {
         Ok(Some(baseline))
     }
 
-    /// Writes the baseline.
     pub(super) fn write(&self, path: &Path) -> anyhow::Result<()> {
         let text = serde_json::to_string_pretty(self)? + "\n";
         answer_to(Some(path), |out: &mut dyn Write| Ok(out.write_all(text.as_bytes())?))

@@ -29,7 +29,6 @@ pub(super) struct ClaimTable {
 pub(super) struct ClaimColumn {
     pub name: String,
     pub dtype: DType,
-    /// The words of its name.
     words: Vec<String>,
     /// Its texts, as far as they are known.
     values: Vec<String>,

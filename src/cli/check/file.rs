@@ -81,7 +81,6 @@ pub(super) struct CheckRule {
     pub severity: Assessment,
 }
 
-/// What a rule says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum RuleBody {
     /// Words.

@@ -87,7 +87,6 @@ impl CompiledClaim {
 }
 
 impl ChecksLock {
-    /// Makes one of these claims.
     pub(super) fn of(claims: Vec<CompiledClaim>) -> ChecksLock {
         ChecksLock { claims }
     }
@@ -147,7 +146,6 @@ impl ChecksLock {
         own.find(|it| !claims.contains(it))
     }
 
-    /// Writes the lock.
     pub(super) fn write(&self, path: &Path) -> anyhow::Result<()> {
         let text = self.text();
         answer_to(Some(path), |out: &mut dyn Write| Ok(out.write_all(text.as_bytes())?))

@@ -242,7 +242,6 @@ fn apart(
     numbered(unnamed, best.1, is_free)
 }
 
-/// Makes a name from a path.
 type NamingRule = Box<dyn Fn(&PathWords) -> String>;
 
 /// Appends a number to each used name.

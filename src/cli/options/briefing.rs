@@ -20,7 +20,6 @@ use super::config::document::{Mistake, line_of};
 use super::settings::{KNOWLEDGE, LANGUAGE, Settings, THRESHOLDS};
 use crate::usage::nearest;
 
-/// The knowledge file of a session.
 const SESSION_FILE: &str = "knowledge.md";
 
 /// Ratings, best first.

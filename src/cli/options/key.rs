@@ -36,7 +36,6 @@ pub(crate) enum KeySource {
     None,
     /// This environment variable.
     Variable(&'static str, Key),
-    /// A file with the key.
     File(PathBuf),
     /// A command that prints the key.
     Command(Vec<String>),

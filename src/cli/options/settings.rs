@@ -433,7 +433,6 @@ pub(crate) struct Flags<'a> {
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ValueOrigin {
-    /// A flag.
     Flag(&'static str),
     /// A profile named by a flag.
     NamedProfile(Box<ValueOrigin>),
@@ -443,7 +442,6 @@ pub(crate) enum ValueOrigin {
     Profile(ConfigLevel, PathBuf, usize),
     /// A built-in profile.
     BuiltIn(&'static str),
-    /// A file.
     File(ConfigLevel, PathBuf, usize),
     /// Not set.
     Default,
@@ -699,7 +697,6 @@ impl<'a> Settings<'a> {
         self.environment
     }
 
-    /// Returns the value of a setting that has a default.
     pub(crate) fn get<T: Default>(&self, setting: &Setting<T>) -> anyhow::Result<T> {
         Ok(self.choose(setting)?.value.unwrap_or_default())
     }

@@ -8,7 +8,6 @@ use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
 
 /// One field of a message, as it came.
 pub(super) struct Field<'a> {
-    /// Which one.
     pub(super) is: FieldDescriptor,
     pub(super) value: Raw<'a>,
 }

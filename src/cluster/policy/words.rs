@@ -4,7 +4,6 @@
 //! (raw strings, escapes), comments, `$` (quotes of one's own), letters outside of ASCII (some turn
 //! into `S` and `K` in capitals, some are spaces).
 
-/// One token.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Token {
     /// A word without quotes, in small letters.
@@ -13,7 +12,6 @@ pub(super) enum Token {
     Name,
     /// What is in single or double quotes: a string, by the server's settings also a name.
     Text,
-    /// A number.
     Number,
     /// Any other character.
     Mark(char),

@@ -233,7 +233,6 @@ impl Joint {
     }
 }
 
-/// A ruling.
 struct Rule {
     /// Parts between joints.
     width: usize,

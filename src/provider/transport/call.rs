@@ -11,7 +11,6 @@ use crate::error::{ProviderError, ProviderErrorKind};
 use crate::key::{Key, mask};
 use crate::transport::Headers;
 
-/// One call.
 #[derive(Debug)]
 pub(crate) struct HttpCall<'a> {
     /// The HTTP method.

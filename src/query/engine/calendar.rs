@@ -59,7 +59,6 @@ impl Civil {
     }
 }
 
-/// Returns the number of days of a month.
 pub(super) fn days_of_month(year: i64, month: i64) -> i64 {
     let is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
     match month {

@@ -27,7 +27,6 @@ pub(crate) struct Relation {
 }
 
 impl Relation {
-    /// Returns whether the relation has this column.
     pub(crate) fn has(&self, id: ColumnId) -> bool {
         self.scope.iter().any(|it| it.id == id)
     }
@@ -402,7 +401,6 @@ impl Binder<'_> {
         }
     }
 
-    /// Makes each value a column of the plan.
     pub(crate) fn as_columns(&mut self, plan: Plan, values: Vec<Typed>) -> (Plan, Vec<ColumnId>) {
         let mut new = Vec::new();
         let mut ids = Vec::new();

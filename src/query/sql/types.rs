@@ -236,7 +236,6 @@ fn cast_literal(literal: &Scalar, to: Type) -> Option<Literal> {
 
 /// The cast of a literal.
 enum Literal {
-    /// The value.
     Value(Scalar),
     /// It has no counterpart.
     NotOfType,

@@ -160,7 +160,6 @@ impl<'a> ClaimReader<'a> {
         self.at == self.tokens.len()
     }
 
-    /// Reads these words.
     pub(super) fn words(&mut self, phrase: &str) -> bool {
         let mut at = self.at;
         for word in phrase.split(' ') {

@@ -37,7 +37,6 @@ pub(crate) struct ConfigEntry {
 /// A value as written in the file.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum RawValue {
-    /// A string.
     Text(String),
     /// A whole number, in decimal digits.
     Whole(String),
