@@ -66,7 +66,7 @@ pub struct DoctorFlags {
 
 impl DoctorFlags {
     /// Returns whether only the session's files are checked.
-    pub fn is_about_session(&self) -> bool {
+    pub(crate) fn is_about_session(&self) -> bool {
         self.repair || self.session.as_deref() == Some(NO_ID)
     }
 

@@ -18,12 +18,9 @@ use crate::write::{BuiltColumn, LateFile, ParquetFile, Summed, keep, modified, s
 pub struct DatasetFiles(Vec<(Option<TempPath>, PathBuf)>);
 
 impl DatasetFiles {
-    /// Renames the Parquet file to this name, replacing any existing file, and removes the others.
-    ///
-    /// # Errors
-    ///
-    /// Fails when it cannot be renamed.
-    pub fn keep_table(self, path: &Path) -> anyhow::Result<()> {
+    /// Renames the Parquet file to this name, replacing any existing file, and removes the others. Fails when
+    /// it cannot be renamed.
+    pub(crate) fn keep_table(self, path: &Path) -> anyhow::Result<()> {
         let table = self.0.into_iter().next_back().and_then(|it| it.0);
         let table = table.context("no pass has built the table")?;
         sync_files(&[&table]).into_iter().collect::<anyhow::Result<()>>()?;

@@ -110,18 +110,18 @@ impl Wants {
         Ok(wants)
     }
 
-    /// Finds the columns that exist, as [`Wants::find`] does.
-    ///
-    /// # Errors
-    ///
-    /// Fails in the same cases, except for a missing column.
-    pub fn find_any(dtypes: &[(String, RequestedType)], names: &[String]) -> anyhow::Result<Self> {
+    /// Finds the columns that exist, as [`Wants::find`] does. Fails in the same cases, except for a missing
+    /// column.
+    pub(crate) fn find_any(
+        dtypes: &[(String, RequestedType)],
+        names: &[String],
+    ) -> anyhow::Result<Self> {
         let is_there = |it: &&(String, RequestedType)| it.0 == "*" || place(&it.0, names).is_ok();
         Self::find(&dtypes.iter().filter(is_there).cloned().collect::<Vec<_>>(), names)
     }
 
     /// Returns the type requested for a column by name.
-    pub fn of_column(&self, at: usize) -> Option<RequestedType> {
+    pub(crate) fn of_column(&self, at: usize) -> Option<RequestedType> {
         self.by_column.get(at).copied().flatten()
     }
 

@@ -47,7 +47,7 @@ impl SpoolNotes {
     }
 
     /// Adds to the evidence that these columns are text.
-    pub fn testify(&self, evidence: &mut [TypeEvidence], wants: &Wants, rows: &Range<u64>) {
+    pub(crate) fn testify(&self, evidence: &mut [TypeEvidence], wants: &Wants, rows: &Range<u64>) {
         for at in self.texts_in(rows).filter(|at| wants.of_column(*at).is_none()) {
             evidence.get_mut(at).into_iter().for_each(|it| it.add(TypeEvidence::TEXT));
         }

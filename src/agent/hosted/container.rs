@@ -291,7 +291,7 @@ fn is_unaware(items: &[Item], container_id: Option<&str>) -> bool {
 
 /// Returns whether a request failed because of files or containers that the provider keeps, or no longer
 /// keeps, for code.
-pub fn is_about_hosted(error: &anyhow::Error) -> bool {
+pub(crate) fn is_about_hosted(error: &anyhow::Error) -> bool {
     let kind = error.downcast_ref::<ProviderError>().map(|it| &it.kind);
     matches!(kind, Some(ProviderErrorKind::ContainerExpired | ProviderErrorKind::NoSuchFile))
 }

@@ -124,7 +124,11 @@ impl Hosted {
     }
 
     /// Returns the tool declarations of a request with these items.
-    pub fn declarations(&self, interpreter: &Interpreter, items: &[Item]) -> Vec<ToolDeclaration> {
+    pub(crate) fn declarations(
+        &self,
+        interpreter: &Interpreter,
+        items: &[Item],
+    ) -> Vec<ToolDeclaration> {
         let Some(options) = interpreter.hosted() else { return Vec::new() };
         let container = match (self.container(options), self.container_id()) {
             // The provider finds the container through the runs in the conversation; where these were

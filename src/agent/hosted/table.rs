@@ -146,7 +146,7 @@ pub struct CancelOnDrop(Arc<AtomicBool>);
 
 impl CancelOnDrop {
     /// Returns the guard and the flag that the work checks.
-    pub fn of_waiting() -> (CancelOnDrop, Arc<AtomicBool>) {
+    pub(crate) fn of_waiting() -> (CancelOnDrop, Arc<AtomicBool>) {
         let is_over = Arc::new(AtomicBool::new(false));
         (CancelOnDrop(Arc::clone(&is_over)), is_over)
     }

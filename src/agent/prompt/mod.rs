@@ -165,7 +165,7 @@ pub fn form(verdict: bool, schema: Option<&Value>) -> String {
 
 /// Returns the user's context alone, for a model that gets none of the other instructions, and the warnings
 /// for the user.
-pub fn said_by_user(briefing: &Briefing, catalog: &Catalog) -> (String, Vec<String>) {
+pub(crate) fn said_by_user(briefing: &Briefing, catalog: &Catalog) -> (String, Vec<String>) {
     let (parts, notes) = said(briefing, catalog);
     (joined(parts), notes)
 }

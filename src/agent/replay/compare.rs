@@ -474,7 +474,7 @@ pub fn logs(then: &str, now: &str) -> Option<String> {
 }
 
 /// Returns printed text without Python's warnings and the line of code below each.
-pub fn unwarned(text: &str) -> String {
+pub(crate) fn unwarned(text: &str) -> String {
     let is_class = |it: &str| {
         let word = it.rsplit([' ', ':']).next().unwrap_or_default();
         let name = word.strip_suffix("Warning").unwrap_or_default();

@@ -123,7 +123,7 @@ impl<'a> Turn<'a> {
 
     /// Returns the reply's members that the turn itself knows; the others have the values of a complete
     /// answer without a verdict.
-    pub fn reply_body(&self, text: &str, stop_reason: StopReason) -> ReplyBody {
+    pub(crate) fn reply_body(&self, text: &str, stop_reason: StopReason) -> ReplyBody {
         ReplyBody {
             text: text.to_owned(),
             blocks: blocks::blocks(text, &self.record.charts),
@@ -152,7 +152,7 @@ impl<'a> Turn<'a> {
     }
 
     /// Starts the text of another message.
-    pub fn next_message(&mut self) {
+    pub(crate) fn next_message(&mut self) {
         self.partial.text.clear();
         self.partial.item += 1;
     }
@@ -195,12 +195,9 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Waits for work that sends data, and checks that the egress record was written.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`Turn::wait`] does, and when the egress record cannot be written.
-    pub async fn wait_sent<T>(
+    /// Waits for work that sends data, and checks that the egress record was written. Fails as [`Turn::wait`]
+    /// does, and when the egress record cannot be written.
+    pub(crate) async fn wait_sent<T>(
         &mut self,
         work: impl Future<Output = T>,
     ) -> Result<T, TurnInterrupt> {
@@ -209,12 +206,8 @@ impl<'a> Turn<'a> {
         Ok(done)
     }
 
-    /// Emits that the model calls a tool.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`Turn::emit`] does.
-    pub fn open_call(
+    /// Emits that the model calls a tool. Fails as [`Turn::emit`] does.
+    pub(crate) fn open_call(
         &mut self,
         call: &ToolCall,
         round: u32,
@@ -234,16 +227,16 @@ impl<'a> Turn<'a> {
     }
 
     /// Records when a call began to run, in case it does not end by itself.
-    pub fn call_runs(&mut self, call: &ToolCall, since: Instant) {
+    pub(crate) fn call_runs(&mut self, call: &ToolCall, since: Instant) {
         self.log.runs(call, since);
     }
 
-    /// Emits how a call ended.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`Turn::emit`] does.
-    pub fn close_call(&mut self, call: &ToolCall, closed: CallResult) -> Result<(), TurnInterrupt> {
+    /// Emits how a call ended. Fails as [`Turn::emit`] does.
+    pub(crate) fn close_call(
+        &mut self,
+        call: &ToolCall,
+        closed: CallResult,
+    ) -> Result<(), TurnInterrupt> {
         if closed.status == CallStatus::Ok && runs_code(&call.name) {
             self.record.last_run = Some(call.call_id.clone());
         }
@@ -263,7 +256,7 @@ impl<'a> Turn<'a> {
     }
 
     /// Closes the calls that are still open at the end of the turn.
-    pub fn cancel_calls(&mut self) {
+    pub(crate) fn cancel_calls(&mut self) {
         for (call, began) in self.log.take_open() {
             let message = "the turn ended before the call did".to_owned();
             let closed = CallResult {

@@ -74,26 +74,26 @@ impl ColumnLayout {
     }
 
     /// Writes `mark` for each empty text.
-    pub fn mark_empty(&mut self, mark: &str) {
+    pub(crate) fn mark_empty(&mut self, mark: &str) {
         for at in &self.empty_at {
             mark.clone_into(&mut self.cells[*at]);
         }
     }
 
     /// Returns the width of the widest cell.
-    pub fn content_width(&self) -> usize {
+    pub(crate) fn content_width(&self) -> usize {
         self.cells.iter().map(|it| fit::width(it)).max().unwrap_or(0)
     }
 
     /// Returns the width that the column needs within `width`, with its header wrapped.
-    pub fn tight(&self, width: usize) -> usize {
+    pub(crate) fn tight(&self, width: usize) -> usize {
         let lines = fit::wrap(&self.header, width, TABLE_TTY_LINES_MAX);
         let header = lines.iter().map(|it| fit::width(it)).max().unwrap_or(0);
         header.max(self.content_width()).min(width)
     }
 
     /// Returns the minimum width of the header: within its lines, only long words may be broken.
-    pub fn header_floor(&self) -> usize {
+    pub(crate) fn header_floor(&self) -> usize {
         let width = fit::width(&self.header);
         let piece = fit::longest_piece(&self.header).min(HEADER_PIECE_MAX);
         (piece..width)
