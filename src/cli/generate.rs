@@ -78,7 +78,7 @@ pub(crate) fn completions(
 /// Prints a JSON Schema.
 pub(crate) fn schema(flags: &SchemaFlags) -> anyhow::Result<ExitStatus> {
     let text = match flags.what {
-        SchemaOf::Events => schemas::EVENTS.to_owned(),
+        SchemaOf::Events => pretty(&serde_json::from_str(schemas::EVENTS)?)?,
         SchemaOf::Result => pretty(&schemas::result()?)?,
         SchemaOf::Description => pretty(&schemas::description())?,
         SchemaOf::Checks => pretty(&schemas::checks())?,
