@@ -9,13 +9,13 @@ pub(crate) mod responses;
 pub(crate) mod samples;
 pub(crate) mod sse;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use csv_agent_types::conversation::{Effort, Request, Response, ToolChoice};
+use csv_agent_types::conversation::{Effort, Item, ItemKind, Request, Response, ToolChoice};
 
 use crate::error::{ProviderError, ProviderErrorKind};
 use failure::one_line;
@@ -80,6 +80,17 @@ impl Api {
             Api::Messages => messages::encode(request, terms),
         }
     }
+}
+
+/// Returns the outputs of calls as text, by the ids of the calls.
+fn outputs(request: &Request) -> HashMap<&str, String> {
+    let text = |item: &Item| match item.0.get("output") {
+        Some(Value::String(text)) => text.clone(),
+        Some(output) => output.to_string(),
+        None => String::new(),
+    };
+    let outputs = request.items.iter().filter(|it| it.kind() == ItemKind::FunctionCallOutput);
+    outputs.filter_map(|it| Some((it.call_id()?, text(it)))).collect()
 }
 
 /// Reads one answer in its dialect.
