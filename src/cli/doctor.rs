@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde_json::json;
+use strum::IntoStaticStr;
 
 use csv_agent_sink::Format;
 use csv_agent_types::status::{BUILTIN, ExitStatus};
@@ -81,7 +82,8 @@ impl DoctorFlags {
 }
 
 /// The result of a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 enum CheckState {
     Ok,
     /// Not checked.
@@ -94,12 +96,7 @@ enum CheckState {
 
 impl CheckState {
     fn name(self) -> &'static str {
-        match self {
-            CheckState::Ok => "ok",
-            CheckState::Skipped => "skipped",
-            CheckState::Warning => "warning",
-            CheckState::Problem(_) => "problem",
-        }
+        self.into()
     }
 
     fn status(self) -> ExitStatus {

@@ -11,6 +11,8 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use strum::IntoStaticStr;
+
 use csv_agent_session::directory::{Directory, EntryKind};
 use csv_agent_types::limits::CONFIG_BYTES_MAX;
 use csv_agent_types::named_file;
@@ -26,7 +28,8 @@ use document::{ConfigDocument, ConfigEntry, KnownSettings, Mistake, RawValue};
 const PROJECT_FILE: &str = "csv-agent.toml";
 
 /// The level of a file. Earlier levels override later ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub(crate) enum ConfigLevel {
     /// `config.toml` of the session.
     Session,
@@ -39,11 +42,7 @@ pub(crate) enum ConfigLevel {
 impl ConfigLevel {
     /// Returns its name in messages.
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            ConfigLevel::Session => "session",
-            ConfigLevel::Project => "project",
-            ConfigLevel::User => "user",
-        }
+        self.into()
     }
 }
 
