@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 
+use csv_agent_ingest::DateOrder;
 use csv_agent_render::report::checks::{ChecksReport, RuleOutcome, RuleReport};
 use csv_agent_session::Session;
 use csv_agent_session::store::now_utc;
@@ -25,8 +26,8 @@ use csv_agent_types::status::{ExitStatus, Failure, one_line};
 
 use crate::ci_reports::ReportFiles;
 use crate::diagnostics;
-use crate::flags::SettingFlags;
-use crate::ingest::{Order, TurnInputs, files_of, ingest_for_turn};
+use crate::flags::{SettingFlags, one_of};
+use crate::ingest::{TurnInputs, files_of, ingest_for_turn};
 use crate::options::GlobalOptions;
 use crate::options::ask::demand_apart;
 use crate::options::settings::Settings;
@@ -92,8 +93,8 @@ pub struct CheckFlags {
     pub strict: bool,
 
     /// Order of ambiguous dates such as 01/02/2024 [default: detected]
-    #[arg(long, value_name = "ORDER", value_enum, hide_short_help = true)]
-    pub date_order: Option<Order>,
+    #[arg(long, value_name = "ORDER", value_parser = one_of::<DateOrder>(), hide_short_help = true)]
+    pub date_order: Option<DateOrder>,
 
     /// Propose rules for data files, and print them
     ///

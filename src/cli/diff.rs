@@ -9,7 +9,7 @@ use anyhow::anyhow;
 use clap::Args;
 use serde_json::Value;
 
-use csv_agent_ingest::{FILE_COLUMN, rows};
+use csv_agent_ingest::{DateOrder, FILE_COLUMN, rows};
 use csv_agent_query::{Prepared, RowOrigin};
 use csv_agent_session::Session;
 use csv_agent_types::catalog::{Column, DType, Dataset};
@@ -20,8 +20,8 @@ use csv_agent_types::status::{ExitStatus, Failure};
 use crate::check::is_key_name;
 use crate::diagnostics;
 use crate::engine::{self, Results};
-use crate::flags::EngineLimits;
-use crate::ingest::{Order, TurnInputs, ingest_for_turn, named_argument};
+use crate::flags::{EngineLimits, one_of};
+use crate::ingest::{TurnInputs, ingest_for_turn, named_argument};
 use crate::options::GlobalOptions;
 use crate::options::settings::Settings;
 use crate::row_places::RowPlaces;
@@ -58,8 +58,8 @@ pub struct DiffFlags {
     pub ignore: Vec<String>,
 
     /// Order of ambiguous dates such as 01/02/2024 [default: detected]
-    #[arg(long, value_name = "ORDER", value_enum)]
-    pub date_order: Option<Order>,
+    #[arg(long, value_name = "ORDER", value_parser = one_of::<DateOrder>())]
+    pub date_order: Option<DateOrder>,
 
     #[command(flatten)]
     pub limits: EngineLimits,

@@ -44,6 +44,7 @@ use csv_agent_types::directory;
 use csv_agent_types::limits::{REJECT_BYTES_MAX, REJECTS_MAX};
 use csv_agent_types::status::{ExitStatus, Failure};
 
+use super::flags::one_of;
 use super::listing::{self, Listing};
 use super::options::GlobalOptions;
 use super::options::settings::Settings;
@@ -261,8 +262,8 @@ pub struct ReadFlags {
     pub dtype: Vec<(String, RequestedType)>,
 
     /// Order of ambiguous dates such as 01/02/2024
-    #[arg(long, value_name = "ORDER", value_enum)]
-    pub date_order: Option<Order>,
+    #[arg(long, value_name = "ORDER", value_parser = one_of::<DateOrder>())]
+    pub date_order: Option<DateOrder>,
 
     /// Decimal mark of all numbers: a comma or a point
     #[arg(long, value_name = "CHAR", value_parser = value_parsers::decimal, hide_short_help = true)]
@@ -295,27 +296,6 @@ pub enum Tables {
     First,
     /// All of them. The second becomes `NAME_2`
     All,
-}
-
-/// What comes first in a day.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Order {
-    /// Day, month, year
-    Dmy,
-    /// Month, day, year
-    Mdy,
-    /// Year, month, day
-    Ymd,
-}
-
-impl From<Order> for DateOrder {
-    fn from(order: Order) -> Self {
-        match order {
-            Order::Dmy => DateOrder::Dmy,
-            Order::Mdy => DateOrder::Mdy,
-            Order::Ymd => DateOrder::Ymd,
-        }
-    }
 }
 
 /// Ingests the files that the flags name and prints one row per dataset.
@@ -876,7 +856,7 @@ pub(crate) struct TurnInputs<'a> {
     /// Whether a file with rows that do not fit is refused.
     pub is_strict: bool,
     /// The order of ambiguous dates.
-    pub date_order: Option<Order>,
+    pub date_order: Option<DateOrder>,
     /// How to read the files, if the user says so.
     pub read: Option<&'a IngestOptions>,
 }
@@ -897,7 +877,7 @@ pub(crate) fn ingest_for_turn(
     // A temporary session replaces nothing of the user's, so there is nothing to ask.
     let if_exists = if session.is_kept() { IfExists::Ask } else { IfExists::Error };
     let read = read.cloned().unwrap_or_default();
-    let date_order = read.date_order.or(date_order.map(DateOrder::from));
+    let date_order = read.date_order.or(date_order);
     let read = IngestOptions { strict: is_strict, date_order, ..read };
     let session_dir = session.dir().to_owned();
     let how = How {
@@ -1117,7 +1097,7 @@ impl IngestFlags {
             comments: read.comment.unwrap_or_default(),
             nulls: read.null.clone(),
             dtypes: read.dtype.clone(),
-            date_order: read.date_order.map(DateOrder::from),
+            date_order: read.date_order,
             decimal: read.decimal,
             bytes_max: self.max_bytes,
             strict: self.strict,

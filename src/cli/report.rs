@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use jiff::Timestamp;
 
 use csv_agent_agent::replay::stored_turn::number;
@@ -27,7 +27,7 @@ use csv_agent_types::named_file;
 use csv_agent_types::status::{ExitStatus, Failure, StopReason};
 
 use crate::diagnostics;
-use crate::flags::{SettingFlags, TurnFlags};
+use crate::flags::{SettingFlags, TurnFlags, one_of};
 use crate::ingest::demand_other_file;
 use crate::options::settings::Settings;
 use crate::options::{GlobalOptions, TurnOptions};
@@ -73,8 +73,8 @@ pub struct ReportFlags {
     /// Background of the HTML [default: auto]
     ///
     /// Paper and PDF are white.
-    #[arg(long, value_name = "THEME", value_enum)]
-    pub theme: Option<ReportTheme>,
+    #[arg(long, value_name = "THEME", value_parser = one_of::<PageTheme>())]
+    pub theme: Option<PageTheme>,
 
     /// Ask about this file or directory only. May be repeated
     ///
@@ -131,17 +131,6 @@ impl ReportFlags {
     }
 }
 
-/// The background of a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ReportTheme {
-    /// As the reader's browser prefers
-    Auto,
-    /// White
-    Light,
-    /// Dark
-    Dark,
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ReportForm {
     Html,
@@ -196,11 +185,7 @@ pub(crate) fn run(
     let write = |title: Option<String>, parts: Vec<ReportPart>, catalog: &Catalog| {
         let title = flags.title.clone().or(title);
         let (made, has_code) = (Timestamp::now(), !flags.no_code);
-        let theme = match flags.theme {
-            None | Some(ReportTheme::Auto) => PageTheme::Auto,
-            Some(ReportTheme::Light) => PageTheme::Light,
-            Some(ReportTheme::Dark) => PageTheme::Dark,
-        };
+        let theme = flags.theme.unwrap_or_default();
         let report = Report { title, parts, catalog, made, has_code, theme };
         write(&report, form, output, browser.as_ref())
     };

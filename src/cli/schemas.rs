@@ -7,13 +7,13 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use csv_agent_sink::document;
+use csv_agent_chart::Theme;
+use csv_agent_provider::hosted::code_interpreter::MemoryTier;
+use csv_agent_sink::{Format, document};
 use csv_agent_types::catalog::DType;
+use csv_agent_types::conversation::Effort;
 
-use super::flags::{
-    ApiFlag, ChartTheme, ColorChoice, ContainerMemory, FORMATS, ImageChoice, InterpreterChoice,
-    OnExpired, Reasoning,
-};
+use super::flags::{ApiFlag, ColorChoice, ImageChoice, InterpreterChoice, OnExpired, Worded};
 use super::options::config::document::RawValue;
 use super::options::config::prices;
 use super::options::settings::{AnySetting, SETTINGS, WHOLE_FILE, words};
@@ -274,14 +274,14 @@ fn setting(setting: &dyn AnySetting) -> Value {
     // Several settings share some words.
     let words: BTreeSet<String> = [
         words::<ApiFlag>(),
-        words::<Reasoning>(),
+        Effort::words(),
         words::<ColorChoice>(),
-        words::<ChartTheme>(),
+        Theme::words(),
         words::<ImageChoice>(),
         words::<InterpreterChoice>(),
-        words::<ContainerMemory>(),
+        MemoryTier::words(),
         words::<OnExpired>(),
-        FORMATS.map(|it| it.1.to_owned()).to_vec(),
+        Format::words(),
     ]
     .into_iter()
     .flatten()

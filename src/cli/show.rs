@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use csv_agent_agent::replay::stored_turn::number;
+use csv_agent_chart::Theme;
 use csv_agent_render::page::{Contents, PageTurn, is_image, page};
 use csv_agent_render::report::ungrounded;
 use csv_agent_session::Session;
@@ -21,7 +22,7 @@ use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::diagnostics;
 use super::egress_report;
-use super::flags::{ChartTheme, ImageChoice, SettingFlags};
+use super::flags::{ImageChoice, SettingFlags, one_of};
 use super::options::GlobalOptions;
 use super::options::ask::AnswerOptions;
 use super::options::settings::Settings;
@@ -57,8 +58,8 @@ pub struct ShowFlags {
     pub images: Option<ImageChoice>,
 
     /// Background of charts that a terminal shows as pictures [default: light]
-    #[arg(long, value_name = "THEME", value_enum)]
-    pub chart_theme: Option<ChartTheme>,
+    #[arg(long, value_name = "THEME", value_parser = one_of::<Theme>())]
+    pub chart_theme: Option<Theme>,
 
     /// Add absolute paths of tables, charts and files to JSON
     #[arg(long)]

@@ -9,11 +9,11 @@ use anyhow::Context;
 use csv_agent_agent::AgentOptions;
 use csv_agent_agent::hosted::Interpreter;
 use csv_agent_agent::verdict::Gates;
-use csv_agent_chart::{ChartStyle, Theme};
+use csv_agent_chart::ChartStyle;
 use csv_agent_provider::{Api, BASE_URL, RemoteOptions, models};
 use csv_agent_sink::Format;
 use csv_agent_sink::encryption::Seal;
-use csv_agent_types::conversation::{Assessment, Effort, Price};
+use csv_agent_types::conversation::{Assessment, Price};
 use csv_agent_types::limits::{FIRST_EVENT, IMAGES_MAX, Limits, QUESTION_BYTES_MAX, STREAM_IDLE};
 use csv_agent_types::named_file;
 use csv_agent_types::redaction::Redaction;
@@ -280,7 +280,7 @@ impl TurnOptions {
             seal: Seal::from_settings(environment.event_encrypt, environment.event_key.as_deref())?,
         };
         let briefing = briefing(settings, &global.session.dir)?;
-        let theme = Theme::from(settings.get(&CHART_THEME)?);
+        let theme = settings.get(&CHART_THEME)?;
         let chart_style = ChartStyle { theme, scale: settings.get(&CHART_SCALE)? };
         let (fail_on, ungrounded) = gates(&flags.fail_on);
         if fail_on.is_some()
@@ -321,7 +321,7 @@ impl TurnOptions {
         let agent = AgentOptions {
             model,
             price,
-            reasoning: settings.choose(&REASONING)?.value.map(Effort::from),
+            reasoning: settings.choose(&REASONING)?.value,
             limits,
             gates,
             python: python_options(settings)?,

@@ -1,7 +1,7 @@
 //! Where code runs, and the options for code that the provider runs.
 
 use csv_agent_agent::hosted::{HostedOptions, Interpreter};
-use csv_agent_provider::hosted::code_interpreter::{ContainerChoice, MemoryTier};
+use csv_agent_provider::hosted::code_interpreter::ContainerChoice;
 use csv_agent_types::redaction::Redaction;
 use csv_agent_types::status::{ExitStatus, Failure};
 
@@ -51,7 +51,7 @@ pub(crate) fn interpreter(
         ValueOrigin::Default => false,
         _ => container == "auto",
     };
-    let memory = memory.value.map(MemoryTier::from).filter(|_| is_asked);
+    let memory = memory.value.filter(|_| is_asked);
     let options = HostedOptions {
         container: ContainerChoice::parse(container, memory)?,
         is_forced,

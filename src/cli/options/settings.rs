@@ -12,9 +12,12 @@ use std::time::Duration;
 use clap::ValueEnum;
 use serde_json::{Value, json};
 
+use csv_agent_chart::Theme;
+use csv_agent_provider::hosted::code_interpreter::MemoryTier;
 use csv_agent_provider::models::DEFAULT_MODEL;
 use csv_agent_provider::{BASE_URL, mask};
 use csv_agent_sink::Format;
+use csv_agent_types::conversation::Effort;
 use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::config::document::{ConfigEntry, RawValue};
@@ -23,8 +26,8 @@ use super::config::{
 };
 use crate::environment::Environment;
 use crate::flags::{
-    ApiFlag, ChartTheme, ColorChoice, ContainerMemory, FORMATS, GlobalFlags, ImageChoice,
-    InterpreterChoice, OnExpired, Reasoning, SettingFlags, format_of,
+    ApiFlag, ColorChoice, GlobalFlags, ImageChoice, InterpreterChoice, OnExpired, SettingFlags,
+    Worded,
 };
 use crate::usage::nearest;
 use crate::value_parsers;
@@ -78,10 +81,10 @@ pub(crate) static PROJECT: Setting<String> = Setting {
     variable: Some(("OPENAI_PROJECT_ID", |it| it.project.clone())),
     ..Setting::new("project", "project to which the provider assigns the requests", string)
 };
-pub(crate) static REASONING: Setting<Reasoning> = Setting {
+pub(crate) static REASONING: Setting<Effort> = Setting {
     flag: Some(("--reasoning", |it| it.settings.reasoning)),
     project: Project::May,
-    ..Setting::new("reasoning", "how much a reasoning model thinks: low, medium, high", word)
+    ..Setting::new("reasoning", "how much a reasoning model thinks: low, medium, high", worded)
 };
 /// Anywhere but on this machine, the datasets are uploaded.
 pub(crate) static INTERPRETER: Setting<InterpreterChoice> = Setting {
@@ -94,13 +97,13 @@ pub(crate) static INTERPRETER: Setting<InterpreterChoice> = Setting {
     )
 };
 /// It determines their price.
-pub(crate) static CONTAINER_MEMORY: Setting<ContainerMemory> = Setting {
+pub(crate) static CONTAINER_MEMORY: Setting<MemoryTier> = Setting {
     flag: Some(("--container-memory", |it| it.settings.container_memory)),
-    default: Some(|| ContainerMemory::G1),
+    default: Some(|| MemoryTier::G1),
     ..Setting::new(
         "container_memory",
         "memory of a container that csv-agent makes: 1g, 4g, 16g, 64g",
-        word,
+        worded,
     )
 };
 pub(crate) static ON_EXPIRED: Setting<OnExpired> = Setting {
@@ -136,11 +139,11 @@ pub(crate) static THRESHOLDS: Setting<PathBuf> = Setting {
         path,
     )
 };
-pub(crate) static CHART_THEME: Setting<ChartTheme> = Setting {
+pub(crate) static CHART_THEME: Setting<Theme> = Setting {
     flag: Some(("--chart-theme", |it| it.settings.chart_theme)),
-    default: Some(|| ChartTheme::Light),
+    default: Some(|| Theme::Light),
     project: Project::May,
-    ..Setting::new("chart_theme", "background of charts: light, dark", word)
+    ..Setting::new("chart_theme", "background of charts: light, dark", worded)
 };
 pub(crate) static CHART_SCALE: Setting<u32> = Setting {
     flag: Some(("--chart-scale", |it| it.settings.chart_scale)),
@@ -291,11 +294,7 @@ pub(crate) static FORMAT: Setting<Format> = Setting {
     variable: Some(("CSV_AGENT_FORMAT", |it| it.format)),
     default: Some(|| Format::Text),
     project: Project::May,
-    ..Setting::new("format", "format of the answer on stdout", |raw, _| {
-        let name = text(raw)?;
-        let names = FORMATS.map(|(_, name, _)| name).join(", ");
-        format_of(name).ok_or_else(|| format!("`{name}` is not one of {names}"))
-    })
+    ..Setting::new("format", "format of the answer on stdout", worded)
 };
 pub(crate) static COLOR: Setting<ColorChoice> = Setting {
     flag: Some(("--color", |it| it.global.color)),
@@ -806,6 +805,11 @@ fn word<T: ValueEnum>(raw: &RawValue, _: &Here) -> Result<T, String> {
         .map_err(|_| format!("`{name}` is not one of {}", words::<T>().join(", ")))
 }
 
+fn worded<T: Worded>(raw: &RawValue, _: &Here) -> Result<T, String> {
+    let name = text(raw)?;
+    T::of_word(name).ok_or_else(|| format!("`{name}` is not one of {}", T::words().join(", ")))
+}
+
 /// Returns the words that a flag takes.
 pub(crate) fn words<T: ValueEnum>() -> Vec<String> {
     T::value_variants().iter().filter_map(word_of).collect()
@@ -865,11 +869,17 @@ impl Show for Duration {
     }
 }
 
-impl Show for Format {
-    fn show(&self) -> Value {
-        json!(FORMATS.iter().find(|it| it.0 == *self).map(|it| it.1))
-    }
+macro_rules! show_worded {
+    ($($choice:ty),+) => {
+        $(impl Show for $choice {
+            fn show(&self) -> Value {
+                json!(self.word())
+            }
+        })+
+    };
 }
+
+show_worded!(Effort, Format, MemoryTier, Theme);
 
 macro_rules! show_words {
     ($($choice:ty),+) => {
@@ -881,16 +891,7 @@ macro_rules! show_words {
     };
 }
 
-show_words!(
-    ApiFlag,
-    ChartTheme,
-    ColorChoice,
-    ContainerMemory,
-    ImageChoice,
-    InterpreterChoice,
-    OnExpired,
-    Reasoning
-);
+show_words!(ApiFlag, ColorChoice, ImageChoice, InterpreterChoice, OnExpired);
 
 /// Returns a URL without a user and password; any other text unchanged.
 pub(crate) fn without_password(text: &str) -> String {
