@@ -121,7 +121,7 @@ impl Theme {
 
 /// The role of a chart's part, to which a theme assigns a colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Colour(u8);
+pub(crate) struct Colour(u8);
 
 impl Colour {
     /// The paper, which is white in the light theme.
@@ -143,7 +143,7 @@ impl Colour {
     pub(crate) const N_RISING: usize = 7;
     const ON_SHADES: [Colour; 10] = Colour::roles(Colour::SHADES[9].0 + 1);
     /// The series and categories that are not highlighted.
-    pub const MUTED: Colour = Colour(Colour::ON_SHADES[9].0 + 1);
+    pub(crate) const MUTED: Colour = Colour(Colour::ON_SHADES[9].0 + 1);
     /// Number of roles.
     pub(crate) const N_ROLES: usize = 5 + CHART_SERIES_MAX + 21;
 
@@ -164,7 +164,7 @@ impl Colour {
     }
 
     /// Returns the index of the role.
-    pub fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         usize::from(self.0)
     }
 }

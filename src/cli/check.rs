@@ -45,7 +45,7 @@ pub(crate) use propose::is_key_name;
 /// Flags of `check`.
 #[derive(Debug, Clone, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-pub struct CheckFlags {
+pub(crate) struct CheckFlags {
     /// The file with the rules [default: checks.toml]
     ///
     /// With `--init`, files with data.
@@ -124,7 +124,7 @@ pub struct CheckFlags {
 
 /// The rules whose results the exit status has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum FailFrom {
+pub(crate) enum FailFrom {
     /// None of them
     Never,
     /// Those with the severity `bad`: exit with 11

@@ -30,7 +30,7 @@ use inputs::InputDataset;
 
 /// Flags of `describe`.
 #[derive(Debug, Clone, Args)]
-pub struct DescribeFlags {
+pub(crate) struct DescribeFlags {
     /// Files, or datasets of the session [default: all its datasets]
     ///
     /// csv-agent reads files, directories and patterns without adding them to the session. `-`

@@ -37,7 +37,7 @@ const KEY_CANDIDATES_MAX: usize = 32;
 
 /// Flags of `diff`.
 #[derive(Debug, Clone, Args)]
-pub struct DiffFlags {
+pub(crate) struct DiffFlags {
     /// The earlier version: a file, or a pattern of files that form one table
     #[arg(value_name = "OLD")]
     pub old: PathBuf,

@@ -32,7 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Flags of `doctor`.
 #[derive(Debug, Clone, Args)]
-pub struct DoctorFlags {
+pub(crate) struct DoctorFlags {
     /// Check every file of the session instead
     ///
     /// Without ID, check only those files. With ID, as with the global `--session ID`, run the usual checks
@@ -72,7 +72,7 @@ impl DoctorFlags {
     }
 
     /// Returns the flags that configuration files can set.
-    pub fn settings(&self) -> SettingFlags {
+    pub(crate) fn settings(&self) -> SettingFlags {
         SettingFlags {
             model: self.model.clone(),
             base_url: self.base_url.clone(),

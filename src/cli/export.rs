@@ -19,7 +19,7 @@ use super::{diagnostics, signals, stored_turns};
 
 /// Flags of `export`.
 #[derive(Debug, Clone, Args)]
-pub struct ExportFlags {
+pub(crate) struct ExportFlags {
     /// What to write
     #[arg(value_name = "FORM", value_enum)]
     pub form: ExportFormat,
@@ -37,7 +37,7 @@ pub struct ExportFlags {
 
 /// What turns become.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ExportFormat {
+pub(crate) enum ExportFormat {
     /// A Python script that reads the original files and fails if the results differ
     Py,
     /// The same as a Jupyter notebook

@@ -134,7 +134,7 @@ pub(crate) enum ColorChoice {
 
 /// How a terminal shows charts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum ImageChoice {
+pub(crate) enum ImageChoice {
     /// Pictures if the terminal says that it supports them, otherwise `blocks`
     #[default]
     Auto,
@@ -154,7 +154,7 @@ pub enum ImageChoice {
 
 /// The question, and flags for one answer.
 #[derive(Debug, Clone, Args)]
-pub struct AskFlags {
+pub(crate) struct AskFlags {
     /// The question. `-` reads it from stdin
     ///
     /// Without a question, csv-agent reads stdin if it is a pipe.
@@ -215,7 +215,7 @@ pub struct AskFlags {
 
 /// The first question, and flags for all answers.
 #[derive(Debug, Clone, Args)]
-pub struct ChatFlags {
+pub(crate) struct ChatFlags {
     /// The first question
     #[arg(value_name = "QUESTION")]
     pub question: Vec<String>,
@@ -237,7 +237,7 @@ pub struct ChatFlags {
 
 /// How a pipe separates questions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum InputForm {
+pub(crate) enum InputForm {
     /// One question per line
     #[default]
     Lines,
@@ -250,7 +250,7 @@ pub enum InputForm {
 /// Flags of every turn, asked by `ask` or in `chat`.
 #[derive(Debug, Clone, Default, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-pub struct TurnFlags {
+pub(crate) struct TurnFlags {
     /// Ask about this file or directory only. May be repeated
     ///
     /// csv-agent ingests it first. It takes the same paths and patterns as `csv-agent ingest`. `-`
@@ -377,7 +377,7 @@ pub struct TurnFlags {
 /// Flags that are also settings of configuration files.
 #[derive(Debug, Clone, Default, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-pub struct SettingFlags {
+pub(crate) struct SettingFlags {
     /// Give the model this description of the data
     ///
     /// The file can contain a data dictionary, units and conventions.
@@ -514,7 +514,7 @@ pub struct SettingFlags {
 
 /// Limits of a run of the SQL engine.
 #[derive(Debug, Clone, Args)]
-pub struct EngineLimits {
+pub(crate) struct EngineLimits {
     /// Memory limit, such as 8GB [default: half of the machine's, at least 2GiB]
     #[arg(long, value_name = "SIZE", value_parser = value_parsers::memory)]
     pub memory: Option<u64>,
@@ -533,7 +533,7 @@ impl EngineLimits {
 
 /// What in an answer ends the process with a status of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum FailOn {
+pub(crate) enum FailOn {
     /// Turn the check off, and ignore an earlier `--fail-on`
     Never,
     /// Exit with 11 if the verdict is bad
@@ -547,7 +547,7 @@ pub enum FailOn {
 
 /// What an answer must come with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Require {
+pub(crate) enum Require {
     /// A table
     Table,
     /// A chart
@@ -556,7 +556,7 @@ pub enum Require {
 
 /// What a server speaks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum ApiFlag {
+pub(crate) enum ApiFlag {
     /// The Responses API, or Chat Completions if the server does not have it
     #[default]
     Auto,

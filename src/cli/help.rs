@@ -20,7 +20,7 @@ const COLUMN_MIN: usize = 30;
 
 /// What `help` explains.
 #[derive(Debug, Clone, Args)]
-pub struct HelpFlags {
+pub(crate) struct HelpFlags {
     /// A command, or a topic: `exit-codes`, `environment`, `config`, `thresholds`, `events`, `sql`, `checks`
     #[arg(value_name = "COMMAND|TOPIC")]
     pub topic: Vec<String>,

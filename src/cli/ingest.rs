@@ -64,7 +64,7 @@ pub(crate) use remote::{heads, take_places};
 /// Flags of `ingest`.
 #[derive(Debug, Clone, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-pub struct IngestFlags {
+pub(crate) struct IngestFlags {
     /// Files, directories, patterns or archives. `-` reads stdin
     ///
     /// Files can be CSV, Parquet, Arrow or JSON, workbooks, or SQLite databases. They can be
@@ -159,7 +159,7 @@ pub struct IngestFlags {
 /// Flags of how a file is read. What they do not say is detected.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "How to read the file [default: detected]")]
-pub struct ReadFlags {
+pub(crate) struct ReadFlags {
     /// Delimiter of the cells
     ///
     /// One or more characters, or a word: comma, tab, semicolon, pipe, space.
@@ -276,7 +276,7 @@ const MAX_BYTES: &str = "400MiB";
 
 /// What to do when a dataset of that name holds other data.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum IfExists {
+pub(crate) enum IfExists {
     /// Ask about a single file on a terminal. Otherwise fail, and keep the dataset
     #[default]
     Ask,
@@ -290,7 +290,7 @@ pub enum IfExists {
 
 /// Which tables of a file become datasets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum Tables {
+pub(crate) enum Tables {
     /// Only the first. A message says where the next one begins
     #[default]
     First,

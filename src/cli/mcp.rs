@@ -29,7 +29,7 @@ use runner::CallRunner;
 
 /// Flags of `mcp`.
 #[derive(Debug, Clone, Args)]
-pub struct McpFlags {
+pub(crate) struct McpFlags {
     /// Read this file or directory at the start. May be repeated
     #[arg(short, long, value_name = "FILE", help_heading = "Data")]
     pub file: Vec<PathBuf>,

@@ -35,7 +35,7 @@ use crate::tips::quoted;
 
 /// Flags of `query`.
 #[derive(Debug, Clone, Args)]
-pub struct QueryFlags {
+pub(crate) struct QueryFlags {
     /// A SELECT statement. `-` reads it from stdin
     #[arg(value_name = "SQL")]
     pub sql: String,

@@ -41,7 +41,7 @@ use questions::ReportQuestions;
 
 /// Flags of `report`.
 #[derive(Debug, Clone, Args)]
-pub struct ReportFlags {
+pub(crate) struct ReportFlags {
     /// Numbers of the turns, `last` or `all`
     #[arg(value_name = "TURN", default_value = "all")]
     pub turns: Vec<String>,
@@ -121,7 +121,7 @@ pub struct ReportFlags {
 
 impl ReportFlags {
     /// Returns the flags that configuration files can set.
-    pub fn settings(&self) -> SettingFlags {
+    pub(crate) fn settings(&self) -> SettingFlags {
         SettingFlags {
             model: self.model.clone(),
             base_url: self.base_url.clone(),

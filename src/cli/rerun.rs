@@ -23,7 +23,7 @@ use super::{diagnostics, signals, stdout, stored_turns, value_parsers};
 
 /// Flags of `rerun`.
 #[derive(Debug, Clone, Args)]
-pub struct RerunFlags {
+pub(crate) struct RerunFlags {
     /// Number of the turn, or `last`
     #[arg(value_name = "TURN", default_value = "last")]
     pub turn: String,

@@ -16,7 +16,7 @@ use super::{diagnostics, stdout};
 /// Flags of `reset`.
 #[derive(Debug, Clone, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-pub struct ResetFlags {
+pub(crate) struct ResetFlags {
     /// Also remove the datasets
     #[arg(long)]
     pub datasets: bool,

@@ -24,7 +24,7 @@ const BLOCK_BYTES: u64 = 512;
 
 /// Flags of `setup`.
 #[derive(Debug, Clone, Args)]
-pub struct SetupFlags {
+pub(crate) struct SetupFlags {
     /// Remove the environment
     ///
     /// The next question that needs Python makes it again. Do not remove it while a question runs.

@@ -33,7 +33,7 @@ use super::turn_sinks::{TurnSinks, missing_table};
 
 /// Flags of `show`.
 #[derive(Debug, Clone, Args)]
-pub struct ShowFlags {
+pub(crate) struct ShowFlags {
     /// Number of the turn, or `last`
     ///
     /// With `--html`, give one or more turns, or `all`.
@@ -87,7 +87,7 @@ pub struct ShowFlags {
 
 impl ShowFlags {
     /// Returns the flags that configuration files can set.
-    pub fn settings(&self) -> SettingFlags {
+    pub(crate) fn settings(&self) -> SettingFlags {
         SettingFlags {
             images: self.images,
             chart_theme: self.chart_theme,

@@ -187,7 +187,7 @@ pub(crate) fn delimiter(text: &str) -> Result<Delimiter, String> {
 
 /// A delimiter; None to detect it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Delimiter(pub Option<String>);
+pub(crate) struct Delimiter(pub Option<String>);
 
 /// Parses a quote: one ASCII character, or `none`. `auto` means detection. Fails for anything else.
 pub(crate) fn quote(text: &str) -> Result<QuoteFlag, String> {
@@ -200,7 +200,7 @@ pub(crate) fn quote(text: &str) -> Result<QuoteFlag, String> {
 
 /// A quote; None to detect it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct QuoteFlag(pub Option<Quote>);
+pub(crate) struct QuoteFlag(pub Option<Quote>);
 
 /// Parses an escape: one ASCII character, `doubled` or `none`. `auto` means detection. Fails for anything else.
 pub(crate) fn escape(text: &str) -> Result<EscapeFlag, String> {
@@ -215,7 +215,7 @@ pub(crate) fn escape(text: &str) -> Result<EscapeFlag, String> {
 
 /// An escape; None to detect it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EscapeFlag(pub Option<Escape>);
+pub(crate) struct EscapeFlag(pub Option<Escape>);
 
 fn sign(text: &str, words: &str) -> Result<u8, String> {
     match text.as_bytes() {
@@ -349,7 +349,7 @@ fn number_and_unit(text: &str) -> (&str, &str, &str) {
 
 /// A report, and where it goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReportTarget {
+pub(crate) struct ReportTarget {
     /// What it is written for.
     pub kind: ReportKind,
     /// The file; none for stderr.

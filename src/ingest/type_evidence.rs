@@ -13,15 +13,15 @@ use super::parse::{self, NumberFormat};
 
 /// The evidence seen among the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct TypeEvidence(u128);
+pub(crate) struct TypeEvidence(u128);
 
 impl TypeEvidence {
     /// A value that no other type can represent.
-    pub const TEXT: TypeEvidence = TypeEvidence(1);
+    pub(crate) const TEXT: TypeEvidence = TypeEvidence(1);
     /// `true` or `false`.
     pub(crate) const BOOL: TypeEvidence = TypeEvidence(1 << 1);
     /// A whole number.
-    pub const INT: TypeEvidence = TypeEvidence(1 << 2);
+    pub(crate) const INT: TypeEvidence = TypeEvidence(1 << 2);
     /// A whole number that a float would round.
     pub(crate) const LONG_INT: TypeEvidence = TypeEvidence(1 << 3);
     /// A number with a point.
@@ -31,7 +31,7 @@ impl TypeEvidence {
     /// A date.
     pub(crate) const DATE: TypeEvidence = TypeEvidence(1 << 6);
     /// A date and a time of day.
-    pub const TIMESTAMP: TypeEvidence = TypeEvidence(1 << 7);
+    pub(crate) const TIMESTAMP: TypeEvidence = TypeEvidence(1 << 7);
     /// A date, a time of day and an offset.
     pub(crate) const INSTANT: TypeEvidence = TypeEvidence(1 << 8);
     /// A time of day.
@@ -50,11 +50,11 @@ impl TypeEvidence {
     /// A date with `/` between its parts.
     pub(crate) const SLASH: TypeEvidence = TypeEvidence(1 << 15);
     /// A date with `-` between its parts that is not ISO 8601.
-    pub const DASH: TypeEvidence = TypeEvidence(1 << 16);
+    pub(crate) const DASH: TypeEvidence = TypeEvidence(1 << 16);
     /// A date with `.` between its parts.
     pub(crate) const DOT: TypeEvidence = TypeEvidence(1 << 17);
     /// A date with blanks between its parts.
-    pub const BLANK: TypeEvidence = TypeEvidence(1 << 18);
+    pub(crate) const BLANK: TypeEvidence = TypeEvidence(1 << 18);
     /// A date with a named month.
     pub(crate) const NAMED_MONTH: TypeEvidence = TypeEvidence(1 << 19);
     /// A date with a four-digit year.
@@ -85,7 +85,7 @@ impl TypeEvidence {
     /// With fewer than three digits before the first mark, or with a fraction.
     pub(crate) const SHORT_GROUP: TypeEvidence = TypeEvidence(1 << 44);
     /// `12 %`
-    pub const PERCENT: TypeEvidence = TypeEvidence(1 << 45);
+    pub(crate) const PERCENT: TypeEvidence = TypeEvidence(1 << 45);
     /// `$12`
     pub(crate) const CURRENCY: TypeEvidence = TypeEvidence(1 << 46);
     /// `(12)`
@@ -98,10 +98,10 @@ impl TypeEvidence {
     pub(crate) const PLAIN_NUMBERS: TypeEvidence =
         Self::INT.and(Self::LONG_INT).and(Self::POINT).and(Self::EXPONENT).and(Self::NOT_NUMBERS);
     /// All words for yes and no.
-    pub const WORDS: TypeEvidence = TypeEvidence(0xffff << 109);
+    pub(crate) const WORDS: TypeEvidence = TypeEvidence(0xffff << 109);
 
     /// An instant with a non-zero offset.
-    pub const OFFSET: TypeEvidence = TypeEvidence(1 << 56);
+    pub(crate) const OFFSET: TypeEvidence = TypeEvidence(1 << 56);
     /// All evidence from dates, in any form.
     pub(crate) const DAYS: TypeEvidence =
         Self::DATE.and(Self::TIMESTAMP).and(Self::INSTANT).and(Self::OFFSET).and(Self::LOCAL_DAYS);
@@ -110,7 +110,7 @@ impl TypeEvidence {
     const AMOUNT_BITS: u32 = 64;
     const CURRENCIES: TypeEvidence = TypeEvidence(((1 << CURRENCIES.len()) - 1) << 70);
     /// All evidence from numbers, in any form.
-    pub const NUMBERS: TypeEvidence = Self::PLAIN_NUMBERS.and(Self::LOCAL_NUMBERS);
+    pub(crate) const NUMBERS: TypeEvidence = Self::PLAIN_NUMBERS.and(Self::LOCAL_NUMBERS);
     /// All evidence from amounts.
     pub(crate) const AMOUNTS: TypeEvidence = Self::PERCENT
         .and(Self::CURRENCY)
@@ -126,18 +126,18 @@ impl TypeEvidence {
 
     /// Returns the evidence from numbers, both in amounts and without a unit sign.
     #[must_use]
-    pub const fn numbers(self) -> TypeEvidence {
+    pub(crate) const fn numbers(self) -> TypeEvidence {
         TypeEvidence((self.0 | (self.0 >> Self::AMOUNT_BITS)) & Self::NUMBERS.0)
     }
 
     /// Money of the currency at this index of [`CURRENCIES`].
-    pub fn currency(at: usize) -> TypeEvidence {
+    pub(crate) fn currency(at: usize) -> TypeEvidence {
         TypeEvidence(1 << (70 + at))
     }
 
     /// Returns the index in [`CURRENCIES`] of the first currency seen, and the number of currencies
     /// seen.
-    pub fn currencies(self) -> (Option<usize>, u32) {
+    pub(crate) fn currencies(self) -> (Option<usize>, u32) {
         let seen = self.0 & Self::CURRENCIES.0;
         let first = (seen != 0).then(|| seen.trailing_zeros() as usize - 70);
         (first, seen.count_ones())
@@ -145,7 +145,7 @@ impl TypeEvidence {
 
     /// The evidence from an instant written as `text`.
     #[inline]
-    pub fn instant(text: &[u8]) -> TypeEvidence {
+    pub(crate) fn instant(text: &[u8]) -> TypeEvidence {
         let zeros: [&[u8]; 5] = [b"Z", b"+00:00", b"+0000", b"+00", b" UTC"];
         let is_zero = zeros.iter().any(|it| text.ends_with(it));
         if is_zero {
@@ -163,13 +163,13 @@ impl TypeEvidence {
 
     /// A word of this pair of [`YES_NO`](parse::YES_NO).
     #[inline]
-    pub fn word(pair: usize, is_yes: bool) -> TypeEvidence {
+    pub(crate) fn word(pair: usize, is_yes: bool) -> TypeEvidence {
         TypeEvidence(1 << (109 + 2 * pair + usize::from(is_yes)))
     }
 
     /// A whole number, written plainly.
     #[inline]
-    pub fn int(value: i64) -> TypeEvidence {
+    pub(crate) fn int(value: i64) -> TypeEvidence {
         if parse::is_long(value) {
             TypeEvidence::from(NumberFormat::LongWhole)
         } else if 1_000 <= value.unsigned_abs() {
@@ -198,13 +198,13 @@ impl TypeEvidence {
     }
 
     /// Returns whether a value may name a column: it is text, or a word such as `y`.
-    pub fn is_name(self) -> bool {
+    pub(crate) fn is_name(self) -> bool {
         self.is_settled() || (self.has(Self::WORDS) && self.is_only(Self::WORDS))
     }
 
     /// Returns the evidence without `kinds`.
     #[must_use]
-    pub const fn without(self, kinds: TypeEvidence) -> TypeEvidence {
+    pub(crate) const fn without(self, kinds: TypeEvidence) -> TypeEvidence {
         TypeEvidence(self.0 & !kinds.0)
     }
 
@@ -216,24 +216,24 @@ impl TypeEvidence {
 
     /// Returns whether any of `kinds` was seen.
     #[inline]
-    pub fn has(self, kinds: TypeEvidence) -> bool {
+    pub(crate) fn has(self, kinds: TypeEvidence) -> bool {
         self.0 & kinds.0 != 0
     }
 
     /// Returns the union of both.
     #[must_use]
-    pub const fn and(self, other: TypeEvidence) -> TypeEvidence {
+    pub(crate) const fn and(self, other: TypeEvidence) -> TypeEvidence {
         TypeEvidence(self.0 | other.0)
     }
 
     /// Returns whether only `kinds` were seen.
-    pub fn is_only(self, kinds: TypeEvidence) -> bool {
+    pub(crate) fn is_only(self, kinds: TypeEvidence) -> bool {
         self.0 & !kinds.0 == 0
     }
 
     /// Adds the evidence of `other`.
     #[inline]
-    pub fn add(&mut self, other: TypeEvidence) {
+    pub(crate) fn add(&mut self, other: TypeEvidence) {
         self.0 |= other.0;
     }
 

@@ -37,7 +37,7 @@ pub struct LockRequest {
 /// Held while the process works on the session. The kernel releases it when the process ends, however it
 /// ends.
 #[derive(Debug)]
-pub struct Lock {
+pub(crate) struct Lock {
     _file: File,
 }
 

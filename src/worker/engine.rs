@@ -77,7 +77,7 @@ fn type_of(dtype: DType) -> Type {
 }
 
 /// How long a query took, or why it has no result.
-pub type QueryOutcome = Result<Duration, EngineError>;
+pub(crate) type QueryOutcome = Result<Duration, EngineError>;
 
 /// Runs queries up to the first that fails. Their outputs are then in the scratch directory, where the request has
 /// them.

@@ -20,10 +20,10 @@ use csv_agent_types::conversation::{Item, ToolDeclaration};
 
 use crate::Agent;
 
-pub use container::is_about_hosted;
+pub(crate) use container::is_about_hosted;
 pub use forget::{delete_kept, left_there};
 pub use interpreter::{HostedOptions, Interpreter};
-pub use table::{AtProvider, CancelOnDrop};
+pub(crate) use table::{AtProvider, CancelOnDrop};
 pub use upload::PlannedUpload;
 
 /// A process's knowledge of the code that the provider ran for it, and of the files and containers that the

@@ -219,7 +219,7 @@ fn write_csv(parquet: &Path, beside: &Path, is_over: &AtomicBool) -> anyhow::Res
 
 /// Returns the size of a dataset as CSV, in bytes.
 fn csv_bytes(parquet: &Path) -> anyhow::Result<u64> {
-    Ok(csv_agent_ingest::csv_of(parquet, &mut io::sink(), UPLOAD_BYTES_MAX)?.bytes)
+    csv_agent_ingest::csv_of(parquet, &mut io::sink(), UPLOAD_BYTES_MAX)
 }
 
 /// Returns a value that changes whenever a dataset is ingested anew.

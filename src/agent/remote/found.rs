@@ -10,7 +10,7 @@ use super::What;
 /// The study's answer.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum StudyAnswer<T> {
+pub(crate) enum StudyAnswer<T> {
     /// The result.
     Found(T),
     /// The error.

@@ -38,7 +38,7 @@ pub(crate) use clock::Stop;
 
 /// Why a turn ends from outside its loop.
 #[derive(Debug)]
-pub enum TurnInterrupt {
+pub(crate) enum TurnInterrupt {
     /// Stopped by the user, the system, or a closed stdout.
     Stopped(ExitStatus),
     /// The turn's time limit is reached.
@@ -54,7 +54,7 @@ impl From<anyhow::Error> for TurnInterrupt {
 }
 
 /// A running turn.
-pub struct Turn<'a> {
+pub(crate) struct Turn<'a> {
     log: EventLog<'a>,
     clock: Clock<'a>,
     partial: PartialText,
@@ -82,7 +82,7 @@ struct PartialText {
 
 impl<'a> Turn<'a> {
     /// Starts a turn in its directory within the session.
-    pub fn begin(
+    pub(crate) fn begin(
         session: &Session,
         dir: TurnDir,
         sink: &'a mut dyn EventSink,
@@ -112,12 +112,12 @@ impl<'a> Turn<'a> {
     }
 
     /// Returns the turn's directory.
-    pub fn dir(&self) -> &TurnDir {
+    pub(crate) fn dir(&self) -> &TurnDir {
         self.log.dir()
     }
 
     /// Returns the time since the turn began.
-    pub fn duration_ms(&self) -> u64 {
+    pub(crate) fn duration_ms(&self) -> u64 {
         self.clock.duration_ms()
     }
 
@@ -141,7 +141,7 @@ impl<'a> Turn<'a> {
     }
 
     /// Returns the text of the answer that has streamed so far.
-    pub fn partial_text(&self) -> Option<String> {
+    pub(crate) fn partial_text(&self) -> Option<String> {
         let text = &self.partial.text;
         (!text.is_empty()).then(|| text.clone())
     }
@@ -162,7 +162,7 @@ impl<'a> Turn<'a> {
     /// # Errors
     ///
     /// Fails when the event cannot be written, or the sink fails: a reader that closes early ends the turn.
-    pub fn emit(&mut self, body: Body) -> Result<(), TurnInterrupt> {
+    pub(crate) fn emit(&mut self, body: Body) -> Result<(), TurnInterrupt> {
         self.log.emit(body)
     }
 
@@ -171,7 +171,7 @@ impl<'a> Turn<'a> {
     /// # Errors
     ///
     /// Fails as [`Turn::emit`] does.
-    pub fn status(&mut self, status: Status) -> Result<(), TurnInterrupt> {
+    pub(crate) fn status(&mut self, status: Status) -> Result<(), TurnInterrupt> {
         self.emit(Body::Status(status))
     }
 
@@ -180,7 +180,10 @@ impl<'a> Turn<'a> {
     /// # Errors
     ///
     /// Fails when the turn is stopped or its time is over first; the work is then dropped.
-    pub async fn wait<T>(&mut self, work: impl Future<Output = T>) -> Result<T, TurnInterrupt> {
+    pub(crate) async fn wait<T>(
+        &mut self,
+        work: impl Future<Output = T>,
+    ) -> Result<T, TurnInterrupt> {
         let mut work = std::pin::pin!(work);
         loop {
             match self.clock.wait(work.as_mut()).await? {
@@ -277,7 +280,7 @@ impl<'a> Turn<'a> {
     /// # Errors
     ///
     /// Fails when a file cannot be written, or does not match the worker's description.
-    pub fn store(
+    pub(crate) fn store(
         &self,
         call: &ToolCall,
         shown: Shown,
@@ -295,7 +298,7 @@ impl<'a> Turn<'a> {
     /// # Errors
     ///
     /// Fails as [`Turn::emit`] does.
-    pub fn show(&mut self, mut body: Body) -> Result<(), TurnInterrupt> {
+    pub(crate) fn show(&mut self, mut body: Body) -> Result<(), TurnInterrupt> {
         self.record.show(&body);
         if let Body::DataFrame(table) = &mut body
             && !self.keeps_files
@@ -328,7 +331,7 @@ impl<'a> Turn<'a> {
 }
 
 /// How a call ended.
-pub struct CallResult {
+pub(crate) struct CallResult {
     /// The outcome.
     pub status: CallStatus,
     /// Wall-clock time.

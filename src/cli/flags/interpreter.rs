@@ -4,7 +4,7 @@ use clap::ValueEnum;
 
 /// Where code runs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum InterpreterChoice {
+pub(crate) enum InterpreterChoice {
     /// On this machine, confined
     #[default]
     Local,
@@ -16,7 +16,7 @@ pub enum InterpreterChoice {
 
 /// What becomes of a turn whose container has expired.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum OnExpired {
+pub(crate) enum OnExpired {
     /// Fail
     #[default]
     Error,
@@ -26,7 +26,7 @@ pub enum OnExpired {
 
 /// Whether a tool must run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum ToolChoiceFlag {
+pub(crate) enum ToolChoiceFlag {
     /// The model decides
     #[default]
     Auto,

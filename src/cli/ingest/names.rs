@@ -21,7 +21,7 @@ const PARTS: [&str; 4] = ["stem", "parent", "grandparent", "ending"];
 
 /// How `--name-from` makes names from paths: `{parent}_{stem}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NamePattern(Vec<Piece>);
+pub(crate) struct NamePattern(Vec<Piece>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Piece {
