@@ -62,7 +62,7 @@ async def drive(binary, mode, directory):
             assert n_chars < 45_000
             print(f"  {name}: {', '.join(kinds)}{', structured' if has_structure else ''}")
         wrong = await client.call_tool("query", {"sql": "select nope from sales"})
-        assert wrong.is_error and "there are date" in wrong.content[0].text, wrong
+        assert wrong.is_error and "the columns are date" in wrong.content[0].text, wrong
         (directory / "open.tsv").write_text("day\tn\n01/02/2024\t1,234\n03/04/2024\t2,345\n")
         read = await client.call_tool("ingest", {"paths": ["open.tsv"]})
         types_of = [it["dtype"] for it in read.structured_content["schema"]["columns"]]

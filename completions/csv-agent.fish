@@ -36,10 +36,10 @@ jsonl\t'One JSON event per line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Markdown with the tables, charts and the reply'"
-complete -c csv-agent -n "__fish_csv_agent_needs_command" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -l color -d 'When to use color [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
 always\t'Always, also in a pipe'
 never\t'Never'"
-complete -c csv-agent -n "__fish_csv_agent_needs_command" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -l width -d 'Maximum width of a line in characters [default: that of the terminal, no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -l no-config -d 'Do not read any configuration file'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -l json -d 'The same as `--format json`'
@@ -52,13 +52,13 @@ complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "ingest" -d 'Tur
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "ask" -d 'Ask a question about the datasets'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "chat" -d 'Ask one question after another'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "query" -d 'Run SQL on datasets or files, without a model or Python'
-complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "describe" -d 'Summarise columns of datasets or files, without a model or Python'
-complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "check" -d 'Check data by the rules of a file, without a model or Python'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "describe" -d 'Summarize columns of datasets or files, without a model or Python'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "check" -d 'Check data against rules in a file, without a model or Python'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "diff" -d 'Show where two versions of a table differ'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "datasets" -d 'List, show or remove datasets'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "show" -d 'Show an earlier answer again, in any format or as a page'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "export" -d 'Save earlier turns as a script, a notebook or a document'
-complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "report" -d 'Write earlier answers as a report to send on'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "report" -d 'Write earlier answers as a report to share'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "rerun" -d 'Repeat an earlier turn without a model, and compare the results'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "mcp" -d 'Serve other agents over the Model Context Protocol (MCP)'
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -f -a "reset" -d 'Forget the conversation, but keep the datasets'
@@ -106,10 +106,10 @@ jsonl\t'One JSON event per line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Markdown with the tables, charts and the reply'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l color -d 'When to use color [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
 always\t'Always, also in a pipe'
 never\t'Never'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l width -d 'Maximum width of a line in characters [default: that of the terminal, no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l union -d 'Join all files into one dataset'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l union-by-name -d 'Join all files into one dataset, even if columns differ'
@@ -153,13 +153,13 @@ never\t'Only the paths of the files'
 kitty\t'Pictures, with the protocol of kitty and Ghostty'
 iterm\t'Pictures, with the protocol of iTerm2, which other terminals support too'
 sixel\t'Pictures, as sixels'
-blocks\t'Coloured characters'
+blocks\t'Colored characters'
 sketch\t'A few lines of plain text, for screen readers and logs'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l max-rounds -d 'Maximum number of requests to the model per question [default: 10]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l timeout -d 'Time limit of a question, such as 90s or 5m [default: none]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l max-tokens -d 'Maximum input and output tokens of a question [default: no limit]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l max-cost -d 'Maximum cost of a question in USD [default: no limit]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l compact-at -d 'Summarise the oldest turns if the conversation has more tokens than this [default: 100000]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l compact-at -d 'Summarize the oldest turns if the conversation has more tokens than this [default: 100000]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l tool-timeout -d 'Time limit of one run of Python code [default: 15m]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l memory -d 'Memory limit of Python code, such as 8GB [default: half of the machine\'s, at least 2GiB]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l retries -d 'Retries after a temporary failure of a request [default: 4]' -r
@@ -180,7 +180,7 @@ chat\t'Chat Completions'
 messages\t'Anthropic\'s Messages API. `auto` chooses it for api.anthropic.com'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l reasoning -d 'How much a reasoning model thinks [default: the model\'s own]' -r -f -a "low\t'Little'
 medium\t'Enough for most questions'
-high\t'Much. Slower and more expensive'"
+high\t'A lot. Slower and more expensive'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l container -d 'ID of the provider\'s container in which code runs [default: auto]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l tool-choice -d 'Whether a turn must begin with code in the provider\'s container [default: auto]' -r -f -a "auto\t'The model decides'
 code_interpreter\t'Each turn begins with a run of code in the container'"
@@ -197,10 +197,10 @@ jsonl\t'One JSON event per line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Markdown with the tables, charts and the reply'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l color -d 'When to use color [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
 always\t'Always, also in a pipe'
 never\t'Never'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l width -d 'Maximum width of a line in characters [default: that of the terminal, no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l dry-run -d 'Show what would be sent, and send nothing'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l fresh -d 'Start a new conversation in this session'
@@ -208,7 +208,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l ephemeral -d
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l abs-paths -d 'Add absolute paths of tables, charts and files to JSON'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l verdict -d 'Ask for a verdict on the data, with findings'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l allow-untooled -d 'Let a model without tools pass the checks'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l no-rows -d 'Show the model schemas and aggregates, but no rows'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l no-rows -d 'Let the model see schemas and aggregates, but no rows'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l stream -d 'Show the answer while the model writes it. This is the default'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l no-stream -d 'Show the answer when it is complete'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l require-sandbox -d 'Run no code unless the confinement is complete'
@@ -246,13 +246,13 @@ never\t'Only the paths of the files'
 kitty\t'Pictures, with the protocol of kitty and Ghostty'
 iterm\t'Pictures, with the protocol of iTerm2, which other terminals support too'
 sixel\t'Pictures, as sixels'
-blocks\t'Coloured characters'
+blocks\t'Colored characters'
 sketch\t'A few lines of plain text, for screen readers and logs'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l max-rounds -d 'Maximum number of requests to the model per question [default: 10]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l timeout -d 'Time limit of a question, such as 90s or 5m [default: none]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l max-tokens -d 'Maximum input and output tokens of a question [default: no limit]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l max-cost -d 'Maximum cost of a question in USD [default: no limit]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l compact-at -d 'Summarise the oldest turns if the conversation has more tokens than this [default: 100000]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l compact-at -d 'Summarize the oldest turns if the conversation has more tokens than this [default: 100000]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l tool-timeout -d 'Time limit of one run of Python code [default: 15m]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l memory -d 'Memory limit of Python code, such as 8GB [default: half of the machine\'s, at least 2GiB]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l retries -d 'Retries after a temporary failure of a request [default: 4]' -r
@@ -273,7 +273,7 @@ chat\t'Chat Completions'
 messages\t'Anthropic\'s Messages API. `auto` chooses it for api.anthropic.com'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l reasoning -d 'How much a reasoning model thinks [default: the model\'s own]' -r -f -a "low\t'Little'
 medium\t'Enough for most questions'
-high\t'Much. Slower and more expensive'"
+high\t'A lot. Slower and more expensive'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l container -d 'ID of the provider\'s container in which code runs [default: auto]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l tool-choice -d 'Whether a turn must begin with code in the provider\'s container [default: auto]' -r -f -a "auto\t'The model decides'
 code_interpreter\t'Each turn begins with a run of code in the container'"
@@ -290,17 +290,17 @@ jsonl\t'One JSON event per line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Markdown with the tables, charts and the reply'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l color -d 'When to use color [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
 always\t'Always, also in a pipe'
 never\t'Never'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l width -d 'Maximum width of a line in characters [default: that of the terminal, no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l fresh -d 'Start a new conversation in this session'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l ephemeral -d 'Use a temporary session, and do not keep it'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l abs-paths -d 'Add absolute paths of tables, charts and files to JSON'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l verdict -d 'Ask for a verdict on the data, with findings'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l allow-untooled -d 'Let a model without tools pass the checks'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l no-rows -d 'Show the model schemas and aggregates, but no rows'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l no-rows -d 'Let the model see schemas and aggregates, but no rows'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l stream -d 'Show the answer while the model writes it. This is the default'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l no-stream -d 'Show the answer when it is complete'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l require-sandbox -d 'Run no code unless the confinement is complete'
@@ -328,10 +328,10 @@ jsonl\t'One JSON event per line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Markdown with the tables, charts and the reply'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -l color -d 'When to use color [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
 always\t'Always, also in a pipe'
 never\t'Never'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -l width -d 'Maximum width of a line in characters [default: that of the terminal, no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -l no-config -d 'Do not read any configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -l json -d 'The same as `--format json`'
@@ -353,10 +353,10 @@ jsonl\t'One JSON event per line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Markdown with the tables, charts and the reply'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l color -d 'When to use color [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
 always\t'Always, also in a pipe'
 never\t'Never'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l width -d 'Maximum width of a line in characters [default: that of the terminal, no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l no-config -d 'Do not read any configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l json -d 'The same as `--format json`'
@@ -387,10 +387,10 @@ jsonl\t'One JSON event per line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Markdown with the tables, charts and the reply'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l color -d 'When to use color [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
 always\t'Always, also in a pipe'
 never\t'Never'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l width -d 'Maximum width of a line in characters [default: that of the terminal, no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l update -d 'Compile new and changed rules in words, and write them to `checks.lock`'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l locked -d 'Require that `checks.lock` has the rules of the file and no others'
@@ -421,10 +421,10 @@ jsonl\t'One JSON event per line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Markdown with the tables, charts and the reply'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -l color -d 'When to use color [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
 always\t'Always, also in a pipe'
 never\t'Never'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -l width -d 'Maximum width of a line in characters [default: that of the terminal, no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -l no-config -d 'Do not read any configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -l json -d 'The same as `--format json`'
@@ -445,10 +445,10 @@ jsonl\t'One JSON event per line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Markdown with the tables, charts and the reply'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l color -d 'When to use color [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
 always\t'Always, also in a pipe'
 never\t'Never'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l width -d 'Maximum width of a line in characters [default: that of the terminal, no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l tree -d 'Show the directories of the files, with their datasets'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l names -d 'Print only the names, one per line'
@@ -468,7 +468,7 @@ never\t'Only the paths of the files'
 kitty\t'Pictures, with the protocol of kitty and Ghostty'
 iterm\t'Pictures, with the protocol of iTerm2, which other terminals support too'
 sixel\t'Pictures, as sixels'
-blocks\t'Coloured characters'
+blocks\t'Colored characters'
 sketch\t'A few lines of plain text, for screen readers and logs'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l chart-theme -d 'Background of charts that a terminal shows as pictures [default: light]' -r -f -a "light\t'A white background'
 dark\t'A dark background'"
@@ -484,10 +484,10 @@ jsonl\t'One JSON event per line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Markdown with the tables, charts and the reply'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l color -d 'When to use color [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
 always\t'Always, also in a pipe'
 never\t'Never'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l width -d 'Maximum width of a line in characters [default: that of the terminal, no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l abs-paths -d 'Add absolute paths of tables, charts and files to JSON'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l egress -d 'Show what the turn sent to servers, instead of the answer'
@@ -509,10 +509,10 @@ jsonl\t'One JSON event per line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Markdown with the tables, charts and the reply'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -l color -d 'When to use color [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
 always\t'Always, also in a pipe'
 never\t'Never'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -l width -d 'Maximum width of a line in characters [default: that of the terminal, no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -l no-config -d 'Do not read any configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -l json -d 'The same as `--format json`'
@@ -520,7 +520,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -s q -l quie
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -s v -l verbose -d 'Show the code that runs. `-vv` also shows results'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -l no-input -d 'Never prompt for input'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -s h -l help -d 'Print help. `--help` describes all flags'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l from -d 'Answer the questions of this Markdown file, and put each answer in the place of its question' -r -F
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l from -d 'Answer the questions of this Markdown file, and put each answer in place of its question' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -s o -l output -d 'Write the report to this file instead of stdout' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l title -d 'Title of the report [default: the names of the datasets]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l theme -d 'Background of the HTML [default: auto]' -r -f -a "auto\t'As the reader\'s browser prefers'
@@ -543,10 +543,10 @@ jsonl\t'One JSON event per line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Markdown with the tables, charts and the reply'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l color -d 'When to use color [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
 always\t'Always, also in a pipe'
 never\t'Never'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l width -d 'Maximum width of a line in characters [default: that of the terminal, no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l no-code -d 'Leave out how the answers were computed'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l no-config -d 'Do not read any configuration file'
@@ -569,10 +569,10 @@ jsonl\t'One JSON event per line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Markdown with the tables, charts and the reply'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -l color -d 'When to use color [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
 always\t'Always, also in a pipe'
 never\t'Never'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -l width -d 'Maximum width of a line in characters [default: that of the terminal, no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -l check -d 'Exit with status 12 if a result differs'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -l no-config -d 'Do not read any configuration file'
@@ -603,13 +603,13 @@ jsonl\t'One JSON event per line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Markdown with the tables, charts and the reply'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l color -d 'When to use color [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
 always\t'Always, also in a pipe'
 never\t'Never'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l width -d 'Maximum width of a line in characters [default: that of the terminal, no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l read-only -d 'Do not let the client add or replace datasets'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l no-rows -d 'Show the client schemas and aggregates, but no rows'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l no-rows -d 'Let the client see schemas and aggregates, but no rows'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l no-config -d 'Do not read any configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l json -d 'The same as `--format json`'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -s q -l quiet -d 'Print only warnings and errors on stderr'
@@ -627,10 +627,10 @@ jsonl\t'One JSON event per line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Markdown with the tables, charts and the reply'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l color -d 'When to use color [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
 always\t'Always, also in a pipe'
 never\t'Never'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l width -d 'Maximum width of a line in characters [default: that of the terminal, no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l datasets -d 'Also remove the datasets'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l all -d 'Remove the whole session, with its directory'
@@ -653,10 +653,10 @@ jsonl\t'One JSON event per line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Markdown with the tables, charts and the reply'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -l color -d 'When to use color [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
 always\t'Always, also in a pipe'
 never\t'Never'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -l width -d 'Maximum width of a line in characters [default: that of the terminal, no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -l remove -d 'Remove the environment'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -l no-config -d 'Do not read any configuration file'
@@ -678,10 +678,10 @@ jsonl\t'One JSON event per line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Markdown with the tables, charts and the reply'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l color -d 'When to use color [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
 always\t'Always, also in a pipe'
 never\t'Never'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l width -d 'Maximum width of a line in characters [default: that of the terminal, no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l repair -d 'Repair the files of the session'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l offline -d 'Contact no server'
@@ -703,10 +703,10 @@ jsonl\t'One JSON event per line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Markdown with the tables, charts and the reply'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -l color -d 'When to use color [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
 always\t'Always, also in a pipe'
 never\t'Never'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -l width -d 'Maximum width of a line in characters [default: that of the terminal, no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -l no-config -d 'Do not read any configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -l json -d 'The same as `--format json`'
@@ -729,13 +729,13 @@ never\t'Only the paths of the files'
 kitty\t'Pictures, with the protocol of kitty and Ghostty'
 iterm\t'Pictures, with the protocol of iTerm2, which other terminals support too'
 sixel\t'Pictures, as sixels'
-blocks\t'Coloured characters'
+blocks\t'Colored characters'
 sketch\t'A few lines of plain text, for screen readers and logs'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l max-rounds -d 'Maximum number of requests to the model per question [default: 10]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l timeout -d 'Time limit of a question, such as 90s or 5m [default: none]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l max-tokens -d 'Maximum input and output tokens of a question [default: no limit]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l max-cost -d 'Maximum cost of a question in USD [default: no limit]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l compact-at -d 'Summarise the oldest turns if the conversation has more tokens than this [default: 100000]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l compact-at -d 'Summarize the oldest turns if the conversation has more tokens than this [default: 100000]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l tool-timeout -d 'Time limit of one run of Python code [default: 15m]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l memory -d 'Memory limit of Python code, such as 8GB [default: half of the machine\'s, at least 2GiB]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l retries -d 'Retries after a temporary failure of a request [default: 4]' -r
@@ -756,7 +756,7 @@ chat\t'Chat Completions'
 messages\t'Anthropic\'s Messages API. `auto` chooses it for api.anthropic.com'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l reasoning -d 'How much a reasoning model thinks [default: the model\'s own]' -r -f -a "low\t'Little'
 medium\t'Enough for most questions'
-high\t'Much. Slower and more expensive'"
+high\t'A lot. Slower and more expensive'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent`]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
@@ -768,12 +768,12 @@ jsonl\t'One JSON event per line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Markdown with the tables, charts and the reply'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l color -d 'When to use color [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
 always\t'Always, also in a pipe'
 never\t'Never'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l width -d 'Maximum width of a line in characters [default: that of the terminal, no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l no-rows -d 'Show the model schemas and aggregates, but no rows'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l no-rows -d 'Let the model see schemas and aggregates, but no rows'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l stream -d 'Show the answer while the model writes it. This is the default'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l no-stream -d 'Show the answer when it is complete'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l require-sandbox -d 'Run no code unless the confinement is complete'
@@ -795,10 +795,10 @@ jsonl\t'One JSON event per line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Markdown with the tables, charts and the reply'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from set" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from set" -l color -d 'When to use color [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
 always\t'Always, also in a pipe'
 never\t'Never'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from set" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from set" -l width -d 'Maximum width of a line in characters [default: that of the terminal, no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from set" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from set" -l no-config -d 'Do not read any configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from set" -l json -d 'The same as `--format json`'
@@ -817,10 +817,10 @@ jsonl\t'One JSON event per line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Markdown with the tables, charts and the reply'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from unset" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from unset" -l color -d 'When to use color [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
 always\t'Always, also in a pipe'
 never\t'Never'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from unset" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from unset" -l width -d 'Maximum width of a line in characters [default: that of the terminal, no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from unset" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from unset" -l no-config -d 'Do not read any configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from unset" -l json -d 'The same as `--format json`'
@@ -839,10 +839,10 @@ jsonl\t'One JSON event per line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Markdown with the tables, charts and the reply'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from edit" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from edit" -l color -d 'When to use color [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
 always\t'Always, also in a pipe'
 never\t'Never'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from edit" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from edit" -l width -d 'Maximum width of a line in characters [default: that of the terminal, no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from edit" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from edit" -l no-config -d 'Do not read any configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from edit" -l json -d 'The same as `--format json`'
@@ -861,10 +861,10 @@ jsonl\t'One JSON event per line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Markdown with the tables, charts and the reply'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l color -d 'When to use color [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
 always\t'Always, also in a pipe'
 never\t'Never'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l width -d 'Maximum width of a line in characters [default: that of the terminal, no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l no-config -d 'Do not read any configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l json -d 'The same as `--format json`'
@@ -883,10 +883,10 @@ jsonl\t'One JSON event per line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Markdown with the tables, charts and the reply'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l color -d 'When to use color [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
 always\t'Always, also in a pipe'
 never\t'Never'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l width -d 'Maximum width of a line in characters [default: that of the terminal, no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l no-config -d 'Do not read any configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l json -d 'The same as `--format json`'
@@ -905,10 +905,10 @@ jsonl\t'One JSON event per line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Markdown with the tables, charts and the reply'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l color -d 'When to use color [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
 always\t'Always, also in a pipe'
 never\t'Never'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l width -d 'Maximum width of a line in characters [default: that of the terminal, no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l no-config -d 'Do not read any configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l json -d 'The same as `--format json`'
@@ -927,10 +927,10 @@ jsonl\t'One JSON event per line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Markdown with the tables, charts and the reply'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l color -d 'When to use color [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
 always\t'Always, also in a pipe'
 never\t'Never'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l width -d 'Maximum width of a line in characters [default: that of the terminal, no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l no-config -d 'Do not read any configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l json -d 'The same as `--format json`'
@@ -949,10 +949,10 @@ jsonl\t'One JSON event per line, as it happens'
 csv\t'One table, separated by commas'
 tsv\t'One table, separated by tabs'
 md\t'Markdown with the tables, charts and the reply'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l color -d 'When to use colour [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l color -d 'When to use color [default: auto]' -r -f -a "auto\t'On a terminal, unless an environment variable turns it off'
 always\t'Always, also in a pipe'
 never\t'Never'"
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l width -d 'Maximum columns of a line [default: those of the terminal, no limit in a pipe]' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l width -d 'Maximum width of a line in characters [default: that of the terminal, no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l no-config -d 'Do not read any configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l json -d 'The same as `--format json`'

@@ -165,7 +165,7 @@ impl Agent {
             return Ok(());
         }
         let (turns, turns_kept, kept) = (cut.n_older(), cut.n_kept(), cut.shown());
-        let message = format!("summarising {}", count(turns as u64, "older turn"));
+        let message = format!("summarizing {}", count(turns as u64, "older turn"));
         context.turn.status(Status::Compacting { message, turns })?;
         let (text, usage) = match self.summary(context, &cut, tokens_max).await? {
             Ok(summary) => summary,
@@ -177,7 +177,7 @@ impl Agent {
         }
         conversation.history = shorter;
         let summarised = count(turns as u64, "turn");
-        let message = format!("{summarised} summarised, {turns_kept} kept");
+        let message = format!("{summarised} summarized, {turns_kept} kept");
         context.turn.status(Status::Compacted { message, turns, turns_kept, kept, usage })
     }
 
@@ -253,7 +253,7 @@ fn tell_shorter(n_outputs: usize, turn: &mut Turn) -> Result<(), TurnInterrupt> 
 
 fn compaction_failed(reason: &str) -> Status {
     let message =
-        format!("older turns were not summarised: {reason}; the next question tries again");
+        format!("older turns were not summarized: {reason}; the next question tries again");
     Status::Warning { code: "compaction_failed".to_owned(), message }
 }
 

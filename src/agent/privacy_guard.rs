@@ -54,7 +54,7 @@ impl AgentOptions {
             if self.redact.contains(name) {
                 let hint = if name.contains(',') {
                     format!(
-                        "name one column a flag: `--redact {}`",
+                        "name one column per flag: `--redact {}`",
                         name.replace(',', " --redact ")
                     )
                 } else {

@@ -24,7 +24,7 @@ const SHOW: &str = "send_data_to_ui_as_df";
 pub(crate) const DRAW: &str = "send_chart_to_ui";
 /// Why another chart is drawn than was asked for.
 const BELOW_ZERO: &str =
-    "Numbers below zero have no area and no share, so the chart is another one.";
+    "Numbers below zero have no area and no share, so the chart has another type.";
 /// Decimals of the fractions in a result; more where the numbers are small.
 const DECIMALS: [u32; 3] = [4, 8, 12];
 

@@ -38,7 +38,7 @@ const WORDS_MAX: usize = 4;
 /// Lines that are repeated which nothing could be made of.
 const UNUSED_MAX: usize = 3;
 /// What the sentence on such lines begins with.
-const UNUSED: &str = "I could not use this of what you say about the data: ";
+const UNUSED: &str = "I could not use this part of your description of the data: ";
 
 /// What the user says about the data.
 pub(crate) struct Glossary {
@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(
             glossary.unused(|_| false).as_deref(),
             Some(
-                "I could not use this of what you say about the data: “Amounts are in EUR”, “units: pieces”, “x = y”, and 1 \
+                "I could not use this part of your description of the data: “Amounts are in EUR”, “units: pieces”, “x = y”, and 1 \
                  more."
             )
         );

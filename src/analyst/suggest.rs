@@ -42,7 +42,7 @@ pub(crate) fn refusal(
     let mut text = match doubt {
         Doubt::Unknown(words) => {
             let words: Vec<String> = words.iter().map(|it| format!("“{it}”")).collect();
-            format!("I do not recognise {} in this data. It has {}.", words.join(", "), names(tables))
+            format!("I do not recognize {} in this data. It has {}.", words.join(", "), names(tables))
         }
         Doubt::Several(readings) => {
             let mut text = "This may mean:\n".to_owned();
@@ -51,7 +51,7 @@ pub(crate) fn refusal(
             }
             return text;
         }
-        Doubt::Unread => "I recognise these words but can't tell what to calculate.".to_owned(),
+        Doubt::Unread => "I recognize these words but can't tell what to calculate.".to_owned(),
         Doubt::Two(_) => "This claims two things at once. Ask about one at a time.".to_owned(),
         Doubt::Empty(column) => {
             format!("`{column}` has no values, so there is nothing to calculate.")
@@ -153,7 +153,7 @@ mod tests {
         };
         let (alone, both) = (told(one), told(&format!("{one}{other}")));
         assert!(
-            alone.starts_with("I do not recognise “zork” in this data. It has `x`."),
+            alone.starts_with("I do not recognize “zork” in this data. It has `x`."),
             "{alone}"
         );
         assert!(both.contains("It has `a.x`, `b.x`."), "{both}");

@@ -12,7 +12,6 @@ use csv_agent_types::status::{ExitStatus, Failure, StopReason};
 use crate::ci_reports::NO_SESSION;
 use crate::diagnostics;
 use crate::image;
-use crate::ingest::demand_other_file;
 use crate::options::{AskOptions, GlobalOptions, ProviderChoice, TurnOptions};
 use crate::signals::{self, Signals};
 use crate::turn_sinks::TurnSinks;
@@ -85,8 +84,6 @@ fn prepare(
         let visible = options.inputs().ingest(&mut session, &options.global)?;
         (session, visible)
     };
-    let (output, datasets) = (options.answer.output.as_deref(), session.catalog().iter());
-    demand_other_file(output, &options.files, datasets, session.dir())?;
     options.agent.datasets = visible;
     let agent = Agent::new(options.agent.clone(), provider);
     Ok((agent, session))

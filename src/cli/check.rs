@@ -54,8 +54,8 @@ pub(crate) struct CheckFlags {
 
     /// Compile new and changed rules in words, and write them to `checks.lock`
     ///
-    /// The lock is beside the file of rules. csv-agent shows how it reads each rule, its statement,
-    /// and what that finds today. Without this flag, it only runs statements.
+    /// The lock is beside the rules file. csv-agent shows how it reads each rule, its statement,
+    /// and what the statement finds today. Without this flag, csv-agent only runs statements.
     #[arg(long)]
     pub update: bool,
 

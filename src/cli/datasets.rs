@@ -362,7 +362,8 @@ fn may_remove(
     confirm: impl FnOnce(&str) -> anyhow::Result<bool>,
 ) -> anyhow::Result<bool> {
     let names: Vec<&str> = chosen(catalog, &flags.rm)?.into_iter().map(|it| it.0).collect();
-    let shown = names.iter().take(NAMED_MAX).copied().collect::<Vec<_>>().join(", ");
+    let shown =
+        names.iter().take(NAMED_MAX).map(|it| format!("`{it}`")).collect::<Vec<_>>().join(", ");
     let what = match names.len().saturating_sub(NAMED_MAX) {
         0 => shown,
         n => format!("{shown} and {}", digits::count(n as u64, "more dataset")),

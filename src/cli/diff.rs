@@ -192,7 +192,7 @@ fn column_named(
         _ if are_columns => {
             let flags: Vec<String> =
                 several.iter().map(|it| format!("{flag} {}", quoted(it))).collect();
-            format!("name one column a flag: `{}`", flags.join(" "))
+            format!("name one column per flag: `{}`", flags.join(" "))
         }
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("`csv-agent describe {}` lists the columns", versions[0].1.display()),

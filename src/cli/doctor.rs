@@ -35,8 +35,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(crate) struct DoctorFlags {
     /// Check every file of the session instead
     ///
-    /// Without ID, check only those files. With ID, as with the global `--session ID`, run the usual checks
-    /// for that session in the directory `DATA_ROOT`.
+    /// Without an ID, csv-agent checks only these files. With an ID, it runs the usual checks for that
+    /// session in the directory `DATA_ROOT`, as with the global `--session ID`.
     #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = NO_ID)]
     pub session: Option<String>,
 
@@ -219,7 +219,7 @@ fn conclusion(checks: &[Check]) -> String {
     match (of("problem"), of("warning")) {
         (problems, _) if !problems.is_empty() && !has_local_problem => format!(
             "You cannot ask a model yet, because of the problems above ({problems}), but you can ask the built-in \
-             analyst, which needs neither: `--model builtin`."
+             analyst, which needs no key and no server: `--model builtin`."
         ),
         (problems, _) if !problems.is_empty() => {
             format!("You cannot ask a question yet, because of the problems above: {problems}.")

@@ -11,7 +11,6 @@ use csv_agent_session::turns::events;
 use csv_agent_text::sanitize;
 use csv_agent_types::status::{ExitStatus, Failure};
 
-use super::ingest::demand_other_file;
 use super::options::settings::Settings;
 use super::options::{GlobalOptions, demand, python_options, sandbox_options};
 use super::stdout;
@@ -63,7 +62,6 @@ pub(crate) fn run(
         stored_turns::demand_whole(turn)?;
     }
     let catalog = Session::read_catalog(session_dir)?;
-    demand_other_file(flags.output.as_deref(), &[], catalog.iter(), session_dir)?;
     let sources = Sources {
         python: python_options(settings)?,
         sandbox: sandbox_options(demand(settings)?, settings)?,

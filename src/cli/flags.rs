@@ -30,7 +30,7 @@ pub(crate) struct GlobalFlags {
     /// Session directory [default: the nearest `.csv-agent`]
     ///
     /// csv-agent looks for `.csv-agent` in the current directory and in the directories above it.
-    /// If there is none, `ask`, `chat`, `ingest` and `mcp` make one in the current directory.
+    /// If there is none, csv-agent makes one in the current directory when it ingests a file.
     #[arg(short = 'S', long, value_name = "DIR", global = true)]
     pub session_dir: Option<PathBuf>,
 
@@ -65,11 +65,11 @@ pub(crate) struct GlobalFlags {
     #[command(flatten)]
     pub format: FormatFlags,
 
-    /// When to use colour [default: auto]
+    /// When to use color [default: auto]
     #[arg(long, value_name = "WHEN", value_enum, global = true, hide_short_help = true)]
     pub color: Option<ColorChoice>,
 
-    /// Maximum columns of a line [default: those of the terminal, no limit in a pipe]
+    /// Maximum width of a line in characters [default: that of the terminal, no limit in a pipe]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(20..), global = true, hide_short_help = true)]
     pub width: Option<u16>,
 
@@ -120,7 +120,7 @@ impl FormatFlags {
     }
 }
 
-/// When to use colour.
+/// When to use color.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ColorChoice {
     /// On a terminal, unless an environment variable turns it off
@@ -146,7 +146,7 @@ pub(crate) enum ImageChoice {
     Iterm,
     /// Pictures, as sixels
     Sixel,
-    /// Coloured characters
+    /// Colored characters
     Blocks,
     /// A few lines of plain text, for screen readers and logs
     Sketch,
@@ -282,7 +282,7 @@ pub(crate) struct TurnFlags {
     /// Use a temporary session, and do not keep it
     ///
     /// It contains the files of `-f`. csv-agent reads another session only if `-d` names datasets or
-    /// `-S` names that session. Only charts and files that the answer names stay.
+    /// `-S` names that session. csv-agent keeps only charts and files that the answer names.
     #[arg(long, help_heading = "Input")]
     pub ephemeral: bool,
 
@@ -391,7 +391,7 @@ pub(crate) struct SettingFlags {
     #[arg(long, value_name = "FILE", help_heading = "Input", hide_short_help = true)]
     pub thresholds: Option<PathBuf>,
 
-    /// Show the model schemas and aggregates, but no rows
+    /// Let the model see schemas and aggregates, but no rows
     #[arg(long, help_heading = "Privacy")]
     pub no_rows: bool,
 
@@ -443,7 +443,7 @@ pub(crate) struct SettingFlags {
     /// configuration (see `csv-agent help config`).
     #[arg(long, value_name = "USD", value_parser = value_parsers::usd, help_heading = "Limits", hide_short_help = true)]
     pub max_cost: Option<f64>,
-    /// Summarise the oldest turns if the conversation has more tokens than this [default: 100000]
+    /// Summarize the oldest turns if the conversation has more tokens than this [default: 100000]
     #[arg(long, value_name = "N", value_parser = value_parsers::context, help_heading = "Limits", hide_short_help = true)]
     pub compact_at: Option<u64>,
 

@@ -59,9 +59,9 @@ pub(crate) struct GenerateFlags {
 /// What is kept in the repository beside the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Generated {
-    /// One man page a command
+    /// One man page per command
     Man,
-    /// One file a shell
+    /// One file per shell
     Completions,
 }
 

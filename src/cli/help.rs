@@ -276,7 +276,7 @@ fn wrapped(text: &str, width: usize) -> String {
 }
 
 fn exit_codes() -> String {
-    let mut text = "Exit codes:\n\n".to_owned();
+    let mut text = "Exit statuses:\n\n".to_owned();
     for status in ExitStatus::VARIANTS {
         let (name, when) = explained(*status);
         // Writing to a string cannot fail.
@@ -284,7 +284,7 @@ fn exit_codes() -> String {
     }
     text.push_str(
         "\nIf several apply, the first of these decides: a signal, 1, 8, 6, 4, 7, 12, 9, 11, 10. Errors \
-         of a tool do not change the code if the model recovered from them.\n",
+         of a tool do not change the status if the model recovered from them.\n",
     );
     text
 }

@@ -15,7 +15,7 @@ mod sources;
 mod space;
 mod template;
 
-pub(crate) use changed::{became_text, changed_sources, demand_other_file};
+pub(crate) use changed::{became_text, changed_sources, sources_of};
 
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
@@ -256,7 +256,7 @@ pub(crate) struct ReadFlags {
     /// Type of a column, such as zip=text. May be repeated
     ///
     /// The types are text, int, float, decimal, date, datetime, time, bool, money and percent.
-    /// `*=money` converts all columns that csv-agent recognises as money. The same works for
+    /// `*=money` converts all columns that csv-agent recognizes as money. The same works for
     /// percent and bool.
     #[arg(long, value_name = "COLUMN=TYPE", value_parser = value_parsers::typed_column)]
     pub dtype: Vec<(String, RequestedType)>,
@@ -1200,7 +1200,7 @@ fn doubtful(name: &str, dataset: &Dataset, rejects: Option<&Path>) -> Vec<String
             ),
         };
         found.push(format!(
-            "{what}; first at line {line}, byte offset {offset}; `--strict` refuses such a file"
+            "{what}; the first on line {line}, byte offset {offset}; `--strict` refuses such a file"
         ));
     }
     let word = dataset.dialect.format.place().unwrap_or("line");
@@ -1208,10 +1208,16 @@ fn doubtful(name: &str, dataset: &Dataset, rejects: Option<&Path>) -> Vec<String
         let Some(rejects) = rejects else { return String::new() };
         match first_lines(rejects, is_row).as_str() {
             // In several files, a line number alone is ambiguous.
-            _ if !dataset.files.is_empty() => format!("; all in `{}`", rejects.display()),
+            _ if !dataset.files.is_empty() => {
+                format!("; all are listed in `{}`", rejects.display())
+            }
             // There is no list when nothing was stored, as with `--dry-run`.
             "" => String::new(),
-            lines => format!("; first at {word} {lines}, all in `{}`", rejects.display()),
+            lines => {
+                let s = if lines.contains(',') { "s" } else { "" };
+                let list = rejects.display();
+                format!("; the first on {word}{s} {lines}; all are listed in `{list}`")
+            }
         }
     };
     let set_aside = dataset.set_aside.words();
@@ -1248,7 +1254,7 @@ fn doubtful(name: &str, dataset: &Dataset, rejects: Option<&Path>) -> Vec<String
 fn doubts(dataset: &Dataset, word: &str) -> Vec<String> {
     let total = dataset.unclear_total.map(|line| {
         format!(
-            "the row on {word} {line} is labelled as a total but was kept: its numbers are not \
+            "the row on {word} {line} is labeled as a total but was kept: its numbers are not \
              the sums of their columns"
         )
     });

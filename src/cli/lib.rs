@@ -29,6 +29,7 @@ mod mcp;
 mod status_line;
 mod stored_turns;
 mod options;
+mod outputs;
 mod stdout;
 mod turn_sinks;
 mod progress;
@@ -180,7 +181,7 @@ Examples:
   csv-agent datasets sales --head 5
   csv-agent datasets --names -0 | xargs -0 -n1 csv-agent describe
 
-`csv-agent describe` summarises what the columns contain.";
+`csv-agent describe` summarizes what the columns contain.";
 
 const QUERY_EXAMPLES: &str = "\
 Examples:
@@ -199,8 +200,8 @@ Examples:
   csv-agent describe sales stores
   csv-agent describe sales.csv --json | jq '.[0].columns[]|select(.is_key).name'
 
-A column is a key if every row has a different value. Counts of different values are exact up to ten \
-million rows. In longer tables, they are exact up to about 100,000 different values. Other counts \
+A column is a key if every row has a different value. Counts of distinct values are exact up to ten \
+million rows. In longer tables, they are exact up to about 100,000 distinct values. Other counts \
 are estimates, up to 15 % off, and begin with `~`. `csv-agent schema description` describes the JSON.";
 
 const CHECK_EXAMPLES: &str = "\
@@ -241,8 +242,8 @@ Examples:
   csv-agent export ipynb 5 6 7 -o revenue.ipynb
   csv-agent export md all -o report.md
 
-A script or a notebook needs only Python and pandas, not csv-agent. It reads the original files, and \
-fails if its results differ from the answer.";
+A script or a notebook needs Python and the packages that it names at the top, but not csv-agent. It \
+reads the original files, and fails if its results differ from the answer.";
 
 const REPORT_EXAMPLES: &str = "\
 Examples:
@@ -284,7 +285,7 @@ Examples:
   csv-agent doctor --session --repair
   csv-agent doctor --json | jq -r '.[]|select(.state==\"problem\").found'
 
-Exits with 0 if you can ask questions, and otherwise with the exit code that a question would have. \
+Exits with 0 if you can ask questions, and otherwise with the exit status that a question would have. \
 csv-agent asks the server only for its list of models, with the key. It does not run the command in \
 `api_key_cmd`.
 
@@ -350,14 +351,14 @@ pub(crate) enum Verb {
     /// Run SQL on datasets or files, without a model or Python
     #[command(after_help = QUERY_EXAMPLES)]
     Query(Box<QueryFlags>),
-    /// Summarise columns of datasets or files, without a model or Python
+    /// Summarize columns of datasets or files, without a model or Python
     #[command(after_help = DESCRIBE_EXAMPLES)]
     Describe(DescribeFlags),
-    /// Check data by the rules of a file, without a model or Python
+    /// Check data against rules in a file, without a model or Python
     ///
-    /// The file names data and rules about it. Each rule is a statement of SQL that returns the rows
-    /// that break it, or words that `--update` compiles to one. csv-agent reads the data each time, and
-    /// adds nothing to the session.
+    /// The file names data, and contains rules about it. Each rule is a SQL statement that returns the
+    /// rows that break it, or words that `--update` compiles to such a statement. csv-agent reads the data
+    /// each time, and adds nothing to the session.
     #[command(after_help = CHECK_EXAMPLES)]
     Check(Box<CheckFlags>),
     /// Show where two versions of a table differ
@@ -376,11 +377,11 @@ pub(crate) enum Verb {
     /// Save earlier turns as a script, a notebook or a document
     #[command(after_help = EXPORT_EXAMPLES)]
     Export(ExportFlags),
-    /// Write earlier answers as a report to send on
+    /// Write earlier answers as a report to share
     ///
-    /// The report has the questions, answers, charts and tables in order, how each answer was computed,
-    /// and at the end the data. It does not have the steps of an answer. `csv-agent show --html` shows
-    /// those.
+    /// The report contains the questions, answers, charts and tables in order, how each answer was
+    /// computed, and at the end a description of the data. It does not contain the steps of an answer.
+    /// `csv-agent show --html` shows those.
     #[command(after_help = REPORT_EXAMPLES)]
     Report(Box<ReportFlags>),
     /// Repeat an earlier turn without a model, and compare the results
@@ -422,7 +423,7 @@ pub(crate) enum Verb {
     Schema(SchemaFlags),
     /// Explain a command or a topic
     ///
-    /// With `--json`, csv-agent prints all commands, flags, exit codes, variables and settings, for
+    /// With `--json`, csv-agent prints all commands, flags, exit statuses, variables and settings, for
     /// programs.
     Help(HelpFlags),
     /// Write man pages or completions to a directory
@@ -481,7 +482,8 @@ fn with_more_help(command: clap::Command, name: &str) -> clap::Command {
     };
     let end = |text: Option<String>, flags: &str| {
         let more = format!(
-            "{commands}{flags}`csv-agent help TOPIC` explains exit-codes, environment, config, thresholds or events."
+            "{commands}{flags}`csv-agent help TOPIC` explains exit-codes, environment, config, thresholds, \
+             events, sql or checks."
         );
         text.into_iter().chain([more]).collect::<Vec<_>>().join("\n\n")
     };
@@ -524,6 +526,7 @@ fn set_up(cli: Cli, environment: &Environment) -> Result<ExitStatus, (anyhow::Er
     for warning in &files.warnings {
         diagnostics::warning(&warning.message, colour);
     }
+    outputs::demand_no_input(&cli.command, &options).map_err(|it| (it.into(), colour))?;
     dispatch(cli.command, options, &settings).map_err(|error| (error, colour))
 }
 

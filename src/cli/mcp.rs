@@ -52,7 +52,7 @@ pub(crate) struct McpFlags {
     #[arg(long, value_name = "COL", value_parser = value_parsers::column, help_heading = "Privacy")]
     pub redact: Vec<String>,
 
-    /// Show the client schemas and aggregates, but no rows
+    /// Let the client see schemas and aggregates, but no rows
     #[arg(long, help_heading = "Privacy")]
     pub no_rows: bool,
 

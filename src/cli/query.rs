@@ -26,7 +26,7 @@ use csv_agent_worker::engine::{is_empty_column, table_of};
 use crate::diagnostics;
 use crate::engine::{self, Results};
 use crate::flags::EngineLimits;
-use crate::ingest::{changed_sources, demand_other_file};
+use crate::ingest::changed_sources;
 use crate::inputs::Inputs;
 use crate::options::GlobalOptions;
 use crate::options::settings::Settings;
@@ -135,7 +135,6 @@ fn run_statement(
         diagnostics::warnings(session.take_warnings(), options.terminal.stderr.colour);
         (session.dir().to_owned(), session.catalog().clone())
     };
-    demand_other_file(output, &flags.file, catalog.iter(), &dir)?;
     let catalog = only(catalog, &wanted)?;
     let tables: Vec<TableSchema> = catalog.iter().map(|(name, it)| table_of(name, it)).collect();
     let is_empty = |dataset: &str, column: &str| is_empty_column(&catalog, dataset, column);

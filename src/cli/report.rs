@@ -28,7 +28,6 @@ use csv_agent_types::status::{ExitStatus, Failure, StopReason};
 
 use crate::diagnostics;
 use crate::flags::{SettingFlags, TurnFlags, one_of};
-use crate::ingest::demand_other_file;
 use crate::options::settings::Settings;
 use crate::options::{GlobalOptions, TurnOptions};
 use crate::show::{events, images};
@@ -46,7 +45,7 @@ pub(crate) struct ReportFlags {
     #[arg(value_name = "TURN", default_value = "all")]
     pub turns: Vec<String>,
 
-    /// Answer the questions of this Markdown file, and put each answer in the place of its question
+    /// Answer the questions of this Markdown file, and put each answer in place of its question
     ///
     /// A question is a fenced block with the language `csv-agent`. csv-agent asks it once. Later, it takes
     /// the answer from the session if the data is the same. If the data has changed, it runs the calls of
@@ -198,7 +197,6 @@ pub(crate) fn run(
     }
     let turns = stored_turns::choose(&flags.turns, options)?;
     let catalog = Session::read_catalog(&options.session.dir)?;
-    demand_other_file(output, &[], catalog.iter(), &options.session.dir)?;
     demand_outside(output, &options.session.dir)?;
     write(None, sections(&turns, options)?, &catalog)?;
     Ok(ExitStatus::Ok)
@@ -234,16 +232,7 @@ fn open<'a>(
     let mut session = Session::open(&options.session.dir, access, options.lock("report"))?;
     let visible = turn.inputs().ingest(&mut session, options)?;
     diagnostics::warnings(session.take_warnings(), options.terminal.stderr.colour);
-    demand_other_file(output, &turn.files, session.catalog().iter(), session.dir())?;
     demand_outside(output, session.dir())?;
-    let is_template = |it: &Path| {
-        it.canonicalize().is_ok_and(|it| path.canonicalize().is_ok_and(|own| it == own))
-    };
-    if output.is_some_and(is_template) {
-        let message = format!("`{shown}` has the questions, and would be replaced");
-        let hint = "write to another file with `-o`";
-        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
-    }
     if !template.parts.iter().any(|it| matches!(it, TemplatePart::Question(..))) {
         let colour = options.terminal.stderr.colour;
         diagnostics::warning(&format!("`{shown}` has no questions"), colour);

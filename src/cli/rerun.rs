@@ -11,9 +11,7 @@ use csv_agent_sink::encryption::Seal;
 use csv_agent_types::status::ExitStatus;
 
 use super::ask::settle;
-use super::ingest::{
-    became_text, changed_sources, demand_other_file, ingest_in_place, take_places,
-};
+use super::ingest::{became_text, changed_sources, ingest_in_place, take_places};
 use super::options::ask::AnswerOptions;
 use super::options::settings::{Settings, TOOL_TIMEOUT};
 use super::options::{GlobalOptions, cluster_options};
@@ -83,13 +81,12 @@ pub(crate) fn run(
     let before = session.catalog().clone();
     let is_used = |name: &str| turn.calls.iter().any(|it| it.call.arguments.contains(name));
     let used = before.iter().filter(|it| is_used(it.0));
-    demand_other_file(output_file, &[], before.iter(), &options.session.dir)?;
     let mut warnings: Vec<String> = Vec::new();
     let mut is_text_now = false;
     let as_ingested = used.filter(|it| flags.against.iter().all(|named| named.0 != it.0));
     warnings.extend(
         changed_sources(as_ingested, &options.session.dir)
-            .map(|it| it + "; this run uses the stored data, and `--against NAME=FILE` a file"),
+            .map(|it| it + "; this run uses the stored data; `--against NAME=FILE` uses a file"),
     );
     for (name, file) in here {
         ingest_in_place(&mut session, name, file, options)?;

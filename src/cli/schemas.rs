@@ -107,8 +107,8 @@ pub(crate) fn checks() -> Value {
         "dataset": text_or_null,
         "source_file": text_or_null,
         "source_line": {"type": ["integer", "null"],
-            "description": "The line in the file; of a workbook the row, of JSON the number of the object. The first is 1."},
-        "source_cell": {"type": ["string", "null"], "description": "Of a workbook."},
+            "description": "The line in the file; for a workbook the row, for JSON the number of the object. The first is 1."},
+        "source_cell": {"type": ["string", "null"], "description": "Only for a workbook."},
         "values": {"type": "object", "description": "The columns of the statement."},
     }));
     let rule = object(&json!({
@@ -146,13 +146,13 @@ pub(crate) fn differences() -> Value {
         "change": {"enum": ["column_removed", "column_added", "column_type", "changed", "removed", "added"]},
         "source_file": text_or_null,
         "source_line": {"type": ["integer", "null"],
-            "description": "Of a removed row, the line in the old version, else in the new one."},
-        "source_cell": {"type": ["string", "null"], "description": "Of a workbook."},
-        "key": object_or_null("Of a changed row, the columns that identify it."),
-        "cells": object_or_null("Of a changed row, `old` and `new` of each column with another value."),
-        "values": object_or_null("Of a removed or added row, its columns."),
-        "column": {"type": ["string", "null"], "description": "Of a column that differs, its name."},
-        "old": {"type": ["string", "null"], "description": "Of a column with another type, the old type."},
+            "description": "For a removed row, the line in the old version. Otherwise, the line in the new one."},
+        "source_cell": {"type": ["string", "null"], "description": "Only for a workbook."},
+        "key": object_or_null("For a changed row, the columns that identify it."),
+        "cells": object_or_null("For a changed row, `old` and `new` of each column with another value."),
+        "values": object_or_null("For a removed or added row, its columns."),
+        "column": {"type": ["string", "null"], "description": "For a column that differs, its name."},
+        "old": {"type": ["string", "null"], "description": "For a column with another type, the old type."},
         "new": {"type": ["string", "null"], "description": "The new type."},
     }));
     json!({
@@ -177,7 +177,7 @@ pub(crate) fn description() -> Value {
     let texts = json!({"type": "array", "items": text});
     let value = json!({"$ref": "#/$defs/value"});
     let number_or_moment = json!({"type": ["number", "string", "null"],
-        "description": "Of numbers, dates and times; null for other types and without values."});
+        "description": "For numbers, dates and times. Null for other types, and without values."});
     let frequent = object(&json!({"value": value, "count": count}));
     let bin = object(&json!({"from": value, "to": value, "count": count}));
     let column = object(&json!({
@@ -190,16 +190,16 @@ pub(crate) fn description() -> Value {
         "min": value,
         "max": value,
         "mean": number_or_moment,
-        "std": {"type": ["number", "null"], "description": "Of a sample of numbers."},
+        "std": {"type": ["number", "null"], "description": "For numbers: the standard deviation of a sample."},
         "q25": number_or_moment,
         "median": number_or_moment,
         "q75": number_or_moment,
         "top": {"type": ["array", "null"], "items": frequent,
             "description": "The most frequent values; null if there are too many different values \
                             to count."},
-        "histogram": {"type": "array", "items": bin, "description": "Of numbers, dates and times. \
+        "histogram": {"type": "array", "items": bin, "description": "For numbers, dates and times. \
             Whole numbers and dates have `from` and `to` in the bin; other values are below `to`, \
-            but for the last bin."},
+            except in the last bin."},
         "is_key": {"type": ["boolean", "null"],
             "description": "Whether every row has a different value; null if not known."},
         "meaning": {"type": ["object", "null"], "required": ["kind"],

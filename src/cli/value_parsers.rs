@@ -26,7 +26,7 @@ pub(crate) fn report(text: &str) -> Result<ReportTarget, String> {
         "github" => ReportKind::Github,
         _ => {
             let known = "`junit=FILE`, `sarif=FILE`, `md=FILE` and `github`";
-            return Err(format!("there are {known}"));
+            return Err(format!("the reports are {known}"));
         }
     };
     match file {

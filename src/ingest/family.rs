@@ -967,7 +967,7 @@ fn note_on_files(parts: &[FilePart], unread: &[&str]) -> String {
     let totals: Vec<String> = totals.map(|(line, of)| format!("line {line} of {of}")).collect();
     if !totals.is_empty() {
         said.push(format!(
-            "labelled as a total, so leave it out of sums: {}",
+            "labeled as a total, so leave it out of sums: {}",
             listed(totals, NAMED_MAX)
         ));
     }

@@ -685,11 +685,11 @@ impl Layout {
         let line = self.first_line + u64::from(*line) + 1;
         Some(match n {
             1 => format!(
-                "the row on {word} {line} is labelled as a total or an average but was kept, because \
+                "the row on {word} {line} is labeled as a total or an average but was kept, because \
                  its numbers do not confirm that"
             ),
             _ => format!(
-                "{n} rows are labelled as totals or averages but were kept, the first on {word} {line}, \
+                "{n} rows are labeled as totals or averages but were kept, the first on {word} {line}, \
                  because their numbers do not confirm that"
             ),
         })
@@ -892,7 +892,7 @@ fn beside(
 }
 
 fn too_few_lines(shown_name: &str, n_lines: u64) -> anyhow::Error {
-    let found = format!("it has only {n_lines} lines");
+    let found = format!("it has no lines after the first {n_lines}");
     no_csv(shown_name, &found, "give a smaller number to `--skip-rows`")
 }
 

@@ -178,7 +178,7 @@ pub fn line_runs(session_dir: &Path, dataset: &Dataset) -> anyhow::Result<Option
 pub fn source_trouble(dataset: &Dataset, bytes_max: u64) -> Option<String> {
     let source = &dataset.source;
     if source == "-" {
-        return Some("it came from standard input".to_owned());
+        return Some("it came from stdin".to_owned());
     }
     if !dataset.files.is_empty() {
         return Some(format!("it was joined from {} files", dataset.files.len()));

@@ -98,7 +98,7 @@ impl Wants {
                     ) {
                         let message = format!("`*` cannot be read as {}", wanted.name());
                         let hint = "`*` works with `money`, `percent` and `bool`: it means each column \
-                                    that csv-agent recognises as that type";
+                                    that csv-agent recognizes as that type";
                         return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
                     }
                     wants.of_known.push(*wanted);

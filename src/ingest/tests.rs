@@ -1307,7 +1307,7 @@ fn the_user_may_say_where_the_table_begins_and_what_a_comment_is() {
     check_refused(
         &far,
         result,
-        "cannot read `-` as CSV: it has only 9 lines / give a smaller number to `--skip-rows`",
+        "cannot read `-` as CSV: it has no lines after the first 9 / give a smaller number to `--skip-rows`",
     );
 }
 

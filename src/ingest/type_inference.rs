@@ -248,7 +248,7 @@ fn amounts(seen: TypeEvidence) -> Option<ColumnType> {
             "percentages, some without `%`; `--dtype 'COLUMN=percent'` makes them numbers"
         }
         (false, false) => {
-            "numbers in brackets or with an unusual minus, which may be negative; `--dtype \
+            "numbers in parentheses or with an unusual minus, which may be negative; `--dtype \
              'COLUMN=money'` makes them so"
         }
     };
@@ -925,7 +925,7 @@ mod tests {
         let some =
             "text: percentages, some without `%`; `--dtype 'COLUMN=percent'` makes them numbers";
         check_meaning(&["5%", "12"], some);
-        let brackets = "text: numbers in brackets or with an unusual minus, which may be negative; \
+        let brackets = "text: numbers in parentheses or with an unusual minus, which may be negative; \
                         `--dtype 'COLUMN=money'` makes them so";
         check_meaning(&["(1,234)", "5"], brackets);
         check_meaning(&["$5", "free"], "");

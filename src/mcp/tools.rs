@@ -227,7 +227,7 @@ fn check_value(place: &str, value: &Value, schema: &Value) -> Result<(), String>
             _ => {
                 let known = schema["properties"].as_object().into_iter().flat_map(|it| it.keys());
                 let known: Vec<String> = known.map(|it| format!("`{it}`")).collect();
-                return Err(format!("there is no `{place}`; there are {}", known.join(", ")));
+                return Err(format!("there is no `{place}`; the members are {}", known.join(", ")));
             }
         }
     }
@@ -1101,7 +1101,7 @@ mod tests {
         check("rerun", &json!({"turn": [1]}), "`turn` must be a text or a whole number");
         let finding = json!({"severity": "bad", "message": "m", "where": "x"});
         let verdict = json!({"assessment": "bad", "text": "", "findings": [finding]});
-        check("verdict", &verdict, "no `findings[0].where`; there are `severity`, `message`");
+        check("verdict", &verdict, "no `findings[0].where`; the members are `severity`, `message`");
         check("chart", &json!({"type": "bar", "x": "a", "y": "b"}), "give `sql` or `variable`");
         check("rerun", &json!({"turn": "seven"}), "`seven` is not a turn");
         check("export", &json!({"form": "doc"}), "`doc` is not one of py, ipynb, md");

@@ -216,7 +216,7 @@ fn message_of(line: &Line) -> Result<RxJsonRpcMessage<RoleServer>, Option<Vec<u8
         Ok(value) => value,
         Err(error) => {
             let why = format!(
-                "a line of stdin is not JSON: {error}; it takes JSON-RPC messages in UTF-8, one a line"
+                "a line of stdin is not JSON: {error}; it takes JSON-RPC messages in UTF-8, one per line"
             );
             complain(&why);
             let id = top_level_id(&String::from_utf8_lossy(bytes)).unwrap_or_default();
@@ -224,7 +224,7 @@ fn message_of(line: &Line) -> Result<RxJsonRpcMessage<RoleServer>, Option<Vec<u8
         }
     };
     if let Value::Array(parts) = &value {
-        let why = "batches of messages are not supported; send one message a line";
+        let why = "batches of messages are not supported; send one message per line";
         complain(why);
         let ids = parts.iter().filter(|it| it.get("method").is_some());
         let ids: Vec<&Value> = ids.filter_map(|it| it.get("id")).filter(|it| is_id(it)).collect();

@@ -107,7 +107,7 @@ fn bind(sql: &str, tables: &[TableSchema], now: i64) -> Result<Prepared> {
         let word = text.split_whitespace().next().unwrap_or_default().to_owned();
         let message = match word.as_str() {
             "SHOW" | "DESCRIBE" | "EXPLAIN" => format!("{word} is not supported"),
-            _ => format!("{word} is not a query; nothing changes data here"),
+            _ => format!("{word} is not a query; csv-agent only reads data"),
         };
         return Err(SqlError::new(message).hint("write SELECT …; SHOW TABLES lists the tables"));
     };
@@ -174,11 +174,11 @@ fn likely_cause(message: &str, n_opened: usize, n_closed: usize) -> Option<Strin
         return Some("a `(` is not closed".to_owned());
     }
     if n_opened < n_closed {
-        return Some("there is a `)` too many".to_owned());
+        return Some("there is one `)` too many".to_owned());
     }
     let word = message.strip_prefix("Expected: end of statement, found: ")?;
     let is_word = word.chars().all(|it| it.is_alphanumeric() || it == '_');
-    is_word.then(|| format!("if `{word}` is to be a name, write `as {word}`"))
+    is_word.then(|| format!("to use `{word}` as a name, write `as {word}`"))
 }
 
 /// Translates the parser's error, whose text ends with the place.

@@ -246,7 +246,7 @@ fn dataset<'a>(catalog: &'a Catalog, name: &str) -> Result<&'a Dataset, ToolErro
         let message = match catalog.len() {
             0 => format!("no dataset `{name}`; there are none in this session"),
             _ => format!(
-                "no dataset `{name}`{}; there are {}",
+                "no dataset `{name}`{}; the datasets are {}",
                 nearest(name, catalog.names()),
                 listed(catalog)
             ),

@@ -54,7 +54,7 @@ fn a_claim_about_values_is_judged() {
 fn a_question_that_is_not_understood_is_refused_with_questions_that_are() {
     let run = ask(&["penguins.csv"], "csv-agent ask 'average salary by species'").fails_with(9);
     let text = run.stdout();
-    assert!(text.starts_with("I do not recognise “salary” in this data."), "{text}");
+    assert!(text.starts_with("I do not recognize “salary” in this data."), "{text}");
     assert_eq!(text.lines().filter(|it| it.starts_with("- ")).count(), 3, "{text}");
 }
 
@@ -151,7 +151,7 @@ fn only_a_reading_that_is_offered_can_be_picked() {
     assert_eq!(text, sure);
     assert!(!hint.contains("hint:"), "{hint}");
     let (text, _) = refused("'average salary by species' --pick 1", 9);
-    assert!(text.starts_with("I do not recognise “salary” in this data."), "{text}");
+    assert!(text.starts_with("I do not recognize “salary” in this data."), "{text}");
     let (_, error) = refused(&format!("'{BILLS}' --pick 0"), 2);
     assert!(error.contains("write a whole number from 1 to 10"), "{error}");
     let (text, error) = refused(&format!("'{BILLS}' --pick 1 --model gpt-6.2-sol"), 2);
@@ -229,7 +229,7 @@ fn what_cannot_be_computed_is_no_answer() {
         assert!([wraps, "This may mean:"].contains(&told(question).as_str()), "{question}");
     }
     // The last digit counts.
-    assert!(told("how many rows with bytes 9000000000000000001").starts_with("I do not recognise"));
+    assert!(told("how many rows with bytes 9000000000000000001").starts_with("I do not recognize"));
     assert_eq!(told("average none"), "`none` has no values, so there is nothing to calculate.");
     let long = told(&"ts ".repeat(300));
     assert!(long.starts_with("The question has 300 words"), "{long}");
@@ -627,7 +627,8 @@ fn names_that_the_user_gives_are_read_and_what_is_of_no_use_is_said_once() {
         let flags = ["ask", "--model", "builtin", "--format", "reply", "--knowledge", "notes.md"];
         bench.run(flags.into_iter().chain([question])).succeeds().stdout().to_owned()
     };
-    let unused = "I could not use this of what you say about the data: “Prices include tax.”.";
+    let unused =
+        "I could not use this part of your description of the data: “Prices include tax.”.";
     let first = ask("total revenue");
     assert!(first.contains("**64**") && first.contains(unused), "{first}");
     for (question, part) in [

@@ -16,7 +16,7 @@ fn bytes_that_are_no_text_are_told_on_stderr_and_refused_when_strict() {
     let expected = "cannot read `-` as utf-8: the bytes at offset 24, on line 3, are not valid";
     assert!(strict.stderr().contains(expected), "{}", strict.stderr());
     let run = bench.pipe(["ingest", "-"], &text).succeeds();
-    let expected = "`stdin`: bytes that are not valid utf-8, replaced by U+FFFD; first at line 3, byte \
+    let expected = "`stdin`: bytes that are not valid utf-8, replaced by U+FFFD; the first on line 3, byte \
                     offset 24; `--strict` refuses such a file";
     assert!(run.stderr().contains(expected), "{}", run.stderr());
 }

@@ -202,7 +202,7 @@ fn amounts_are_text_until_the_user_wants_numbers_and_the_schema_says_what_they_a
         "note: `m`: 3 rows, 4 columns, utf-8, `,`, header on line 3, 1 preamble line"
     );
     assert!(lines[1].starts_with(
-        "warning: `m`: kept out of the table: 1 preamble line; first at line 1, all in"
+        "warning: `m`: kept out of the table: 1 preamble line; the first on line 1; all are listed in"
     ));
     assert_eq!(lines[2..], ["note: `m`: the file says: Report 2024"]);
     shell.succeeds(&["ingest", "m.csv", "--dtype", "PRICE=money", "--dtype", "*=bool"]);

@@ -39,7 +39,7 @@ fn a_server_that_answers_is_asked_once_and_with_the_key() {
     check(&run, "python", "ok", "pandas");
     let spark: Value = serde_json::from_str(run.stdout()).unwrap();
     assert!(spark.as_array().unwrap().iter().any(|it| it["check"] == "spark"), "{run}");
-    check(&run, "terminal", "ok", "stdout is not a terminal: lines are not cut, no colour");
+    check(&run, "terminal", "ok", "stdout is not a terminal: lines are not cut, no color");
     assert!(run.stdout().contains("GB free for the session in "), "{run}");
     assert!(run.stdout().contains("for Python's packages in "), "{run}");
     assert!(!run.stdout().contains(KEY), "{run}");
@@ -56,7 +56,7 @@ fn a_model_that_ends_is_warned_of() {
     let models = json!({"data": [{"id": "gpt-5.1", "shutdown_date": "2027-04-01"}]}).to_string();
     let bench = server(round().answers(200, &models));
     let run = bench.run(["doctor", "--json", "-m", "gpt-5.1"]).succeeds();
-    check(&run, "server", "warning", "announces the end of `gpt-5.1`: 2027-04-01; choose another");
+    check(&run, "server", "warning", "but `gpt-5.1` will be retired: 2027-04-01; choose another");
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn the_last_line_says_whether_a_question_can_be_asked() {
     let away = Bench::with([]).variable("OPENAI_BASE_URL", "http://127.0.0.1:1/v1");
     let told = last(away.run(["doctor"]).fails_with(6));
     let expected = "You cannot ask a model yet, because of the problems above (server), but you can ask the \
-                    built-in analyst, which needs neither: `--model builtin`.";
+                    built-in analyst, which needs no key and no server: `--model builtin`.";
     assert_eq!(told, expected);
     let away = away.variable("CSV_AGENT_PYTHON", "/nonexistent/python3");
     let told = last(away.run(["doctor"]).fails_with(8));

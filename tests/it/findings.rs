@@ -125,7 +125,7 @@ fn a_gate_does_not_pass_with_thresholds_that_rate_nothing() {
     let reason = "`[orders.totl]` have no effect: `orders` has no column `totl`";
     check(&format!("[orders.totl]\n{range}"), reason, "did you mean `total`?");
     let reason = format!("`[xyzzy]` {none} has a column `xyzzy`");
-    check(&format!("[xyzzy]\n{range}"), &reason, "there are `id`, `note`, `total`");
+    check(&format!("[xyzzy]\n{range}"), &reason, "the columns are `id`, `note`, `total`");
     let hint = "money and percentages become numbers with `csv-agent ingest FILE --dtype 'note=money'` (or `=percent`)";
     let reason = "`[note]` have no effect: the column `note` of `orders` has no numbers";
     check(&format!("[note]\n{range}"), reason, hint);

@@ -241,7 +241,7 @@ fn a_file_becomes_a_dataset_and_is_described_and_queried() {
     let where_ = client.found("find_values", json!({"value": "tea"}));
     assert_eq!(where_["matches"]["datasets"][0]["columns"][0]["count"], 4);
     let why = client.refused("query", json!({"sql": "select nope from sales"}));
-    assert!(why.contains("there are date, product, revenue"), "{why}");
+    assert!(why.contains("the columns are date, product, revenue"), "{why}");
     let why = client.refused("describe", json!({"dataset": "slaes"}));
     assert!(why.contains("did you mean `sales`"), "{why}");
 }

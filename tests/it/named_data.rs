@@ -494,6 +494,15 @@ fn a_result_replaces_no_file_that_has_the_data() {
     run(&["query", "-o", "sales.csv", "select 1"]);
     run(&["export", "py", "-o", "sales.csv"]);
     run(&["rerun", "-o", "sales.csv", "--format", "csv"]);
+    run(&["show", "-o", "sales.csv"]);
+    run(&["show", "--html", "sales.csv"]);
+    run(&["report", "--format", "md", "-o", "sales.csv"]);
+    run(&[&builtin[..], &["--events", "sales.csv"]].concat());
+    run(&[&builtin[..], &["--report", "md=sales.csv"]].concat());
+    run(&[&builtin[..], &["--dry-run", "-o", "sales.csv"]].concat());
+    // A failure has a report too.
+    run(&["ask", "--model", "nope", "-f", "orders.csv", "--report", "md=orders.csv", "?"]);
+    run(&["ask", "--model", "builtin", "-f", ".", "--report", "junit=orders.csv", "?"]);
     assert_eq!(fs::read_to_string(bench.path("orders.csv")).unwrap(), ORDERS);
 }
 

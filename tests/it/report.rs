@@ -363,7 +363,7 @@ fn without_an_answer_to_each_question_there_is_no_report() {
     write("```csv-agent\nhow many rows are there?\n```\n\n```csv-agent\nwhy is the moon?\n```\n");
     let run = report("report.html").fails_with(9);
     assert!(
-        run.stderr().contains("the question on line 5 has no answer: I do not recognise"),
+        run.stderr().contains("the question on line 5 has no answer: I do not recognize"),
         "{run}"
     );
     assert!(!bench.path("report.html").exists());
@@ -373,7 +373,7 @@ fn without_an_answer_to_each_question_there_is_no_report() {
     report("report.html").succeeds();
     assert_eq!(n_turns(&bench), 2);
     let run = report("questions.md").fails_with(2);
-    assert!(run.stderr().contains("`questions.md` has the questions"), "{run}");
+    assert!(run.stderr().contains("would replace `questions.md`"), "{run}");
     write("- a\n\n  ```csv-agent\n  how many rows are there?\n  ```\n");
     let run = report("report.html").fails_with(5);
     assert!(run.stderr().contains("line 3 has a question in a list"), "{run}");

@@ -65,7 +65,7 @@ fn a_column_that_is_gone_is_the_reason_and_no_traceback() {
         failed.starts_with("- `query_datasets` failed: no column `revenue` (line 1, "),
         "{run}"
     );
-    assert!(failed.ends_with("; there are region, product, amount"), "{run}");
+    assert!(failed.ends_with("; the columns are region, product, amount"), "{run}");
     assert_eq!(missing, "- table `total_revenue_by_region`: it is missing now");
 }
 

@@ -48,7 +48,7 @@ def _places(header, found):
     """Returns where the columns of a header are in another one."""
     missing = [it for it in header if it not in found]
     if missing:
-        sys.exit(f"no column {', '.join(missing)}; there are {', '.join(found)}")
+        sys.exit(f"no column {', '.join(missing)}; the columns are {', '.join(found)}")
     return [found.index(it) for it in header]
 
 

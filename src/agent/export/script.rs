@@ -132,8 +132,8 @@ fn heading(program: &Program) -> String {
     let packages = packages.join(" and ");
     let _ = write!(
         text,
-        "\n\nThe code that csv-agent ran for {turns}, and its results. Needs Python 3.10 or later and\n\
-         {packages}, and exits with 0 if the results are the same. Its own functions begin with an underscore."
+        "\n\nThe code that csv-agent ran for {turns}, and its results. It needs Python 3.10 or later with\n\
+         {packages}. It exits with 0 if the results are the same. Its own functions begin with an underscore."
     );
     if !program.readers.is_empty() {
         text += "\nIt reads these files. Arguments of the form NAME=PATH replace them.\n";

@@ -155,9 +155,8 @@ impl Agent {
                 Ok(bytes_max) => bytes_max,
                 Err(reason) => {
                     let n_left = n_wanted - at;
-                    let message = format!(
-                        "files that code made are left in the container, {n_left}: {reason}"
-                    );
+                    let message =
+                        format!("files that code made, left in the container: {n_left} ({reason})");
                     return context
                         .turn
                         .status(Status::Warning { code: "files_left".to_owned(), message });
@@ -265,7 +264,7 @@ pub(super) fn keep_images(
     }
     if 0 < n_left_out {
         let message = format!(
-            "{} that code drew left out: too large, too many, or of a kind that is not kept",
+            "left out {} that code drew: too large, too many, or of a kind that is not kept",
             digits::count(n_left_out, "picture")
         );
         context.turn.status(Status::Warning { code: "file_not_fetched".to_owned(), message })?;

@@ -181,7 +181,7 @@ impl<'a> DatasetEntry<'a> {
             };
             let _ = writeln!(
                 line,
-                "  the row of line {at} of the file of {name} is labelled as a total: leave it out of \
+                "  the row of line {at} of the file of {name} is labeled as a total: leave it out of \
                  sums{more}"
             );
         }
@@ -357,7 +357,7 @@ fn notes(dataset: &Dataset) -> String {
     if let Some(line) = dataset.unclear_total {
         let _ = writeln!(
             lines,
-            "  the row of line {line} of the file is labelled as a total: leave it out of sums"
+            "  the row of line {line} of the file is labeled as a total: leave it out of sums"
         );
     }
     let fitting = |all: &[String]| {

@@ -71,7 +71,7 @@ impl Threshold {
                 let reason = format!("{place} column `{}`", self.column);
                 let hint = match nearest(&self.column, columns()) {
                     Some(near) => format!("did you mean `{near}`?"),
-                    None => format!("there are {}", listed(columns())),
+                    None => format!("the columns are {}", listed(columns())),
                 };
                 (reason, hint)
             }

@@ -49,11 +49,11 @@ fn check(asked: &StudyQuestion<'_>, found: &FilesFound) -> anyhow::Result<()> {
     };
     if found.is_delta {
         let message = format!("`{name}` is a Delta table, and not every file there is part of it");
-        return refuse(message, "register it by its name in the catalogue: `NAME=db.table`");
+        return refuse(message, "register it by its name in the catalog: `NAME=db.table`");
     }
     if found.has_more {
         let message = format!("`{name}` has more than {CLUSTER_FILES_MAX} files");
-        return refuse(message, "make a table of them in the catalogue, and register that");
+        return refuse(message, "make a table of them in the catalog, and register that");
     }
     if found.n_files == 0 {
         let message = format!("`{name}` has no files");
@@ -127,7 +127,7 @@ fn of_text(asked: &StudyQuestion<'_>, found: &FilesFound) -> anyhow::Result<Data
     let heads = found.heads.iter().map(head_of).collect::<anyhow::Result<Vec<_>>>()?;
     if heads.iter().any(|it| it.bytes.starts_with(GZIP)) {
         let message =
-            format!("`{name}` is gzip, but Spark recognises that only by the ending of a name");
+            format!("`{name}` is gzip, but Spark recognizes that only by the ending of a name");
         let hint = "give the files names that end in `.gz`";
         return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
     }
@@ -186,7 +186,9 @@ fn partitions(
                 "`{name}` is in the names of directories, where it is {spark_type}; it cannot be read as {}",
                 dtype.name()
             );
-            let hint = format!("leave it, or have it as text with `--dtype {name}=string`");
+            let hint = format!(
+                "leave out this `--dtype`, or read the column as text with `--dtype {name}=string`"
+            );
             return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
         }
         "string".clone_into(spark_type);

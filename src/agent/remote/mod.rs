@@ -53,7 +53,7 @@ pub struct ClusterOptions {
 pub enum What {
     /// A file, a directory, or a glob.
     Files(String),
-    /// A table or view of the catalogue.
+    /// A table or view of the catalog.
     Table(String),
 }
 
@@ -192,7 +192,7 @@ impl AtCluster {
             match gone {
                 Some(gone) => failed(ExitStatus::Sandbox, gone.to_string()),
                 None => failed(ExitStatus::Input, reason(&error.to_string())).hint(
-                    "to have a column as text, register the data with `--dtype COLUMN=string`",
+                    "to read a column as text, register the data with `--dtype COLUMN=string`",
                 ),
             }
             .into()
@@ -224,7 +224,7 @@ fn check_width(what: &What, n_columns: usize) -> anyhow::Result<()> {
     }
     let name = what.shown_name();
     let message = format!("`{name}` has {n_columns} columns, the limit is {CSV_COLUMNS_MAX}");
-    let hint = "make a view of the columns that you need in the catalogue, and register that";
+    let hint = "make a view of the columns that you need in the catalog, and register that";
     Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
 }
 
@@ -248,9 +248,9 @@ pub fn brief(text: &str) -> String {
 fn table(asked: &StudyQuestion<'_>, name: &str, found: TableFound) -> Dataset {
     let columns = types::columns(&found.columns);
     let kind = if found.r#type == "VIEW" { "view" } else { "table" };
-    let mut reasons = vec![format!("{kind} of the catalogue, with the types that it has there")];
+    let mut reasons = vec![format!("{kind} of the catalog, with the types that it has there")];
     if found.is_estimate {
-        reasons.push("the rows are an estimate of the catalogue's statistics".to_owned());
+        reasons.push("the number of rows is an estimate from the catalog's statistics".to_owned());
     }
     let readings = vec![SparkReading::Same; columns.len()];
     let remote = Remote {

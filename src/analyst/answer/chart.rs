@@ -259,7 +259,7 @@ impl Answer<'_> {
         if (max as u64) < self.table().n_rows {
             let columns: Vec<String> = names.iter().map(|it| identifier(it)).collect();
             frame = sample(&format!("({frame})"), &columns.join(", "), "", max);
-            notes.push(format!("The chart is of up to {} values.", grouped(max as u64)));
+            notes.push(format!("The chart shows up to {} values.", grouped(max as u64)));
         }
         let is_binned = kind == "histogram";
         let x_label = keys.first().map_or(label.clone(), |it| capital(&self.axis(it)));

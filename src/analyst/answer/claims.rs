@@ -26,7 +26,7 @@ impl Answer<'_> {
             Check::All(tests) => self.all_judged(tests),
             Check::Unique(places) if places.is_empty() => {
                 if is_good {
-                    format!("{ahead}no row comes twice.")
+                    format!("{ahead}no row occurs twice.")
                 } else {
                     format!(
                         "{ahead}{} {} equal to another row.",
@@ -36,7 +36,7 @@ impl Answer<'_> {
                 }
             }
             Check::Unique(places) if is_good => {
-                format!("{ahead}no {} comes twice.", plain.listed(places))
+                format!("{ahead}no {} occurs twice.", plain.listed(places))
             }
             Check::Unique(places) => {
                 let share = if n == 1 { "shares its" } else { "share their" };

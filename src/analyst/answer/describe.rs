@@ -74,7 +74,7 @@ impl Reader<'_> {
     fn groups(&self, groups: &Groups) -> String {
         let all: Vec<String> = groups.measures.iter().map(|it| self.measure(it)).collect();
         let text = match groups.boxed() {
-            Some(place) => format!("quartiles and ends of {}", self.name(place)),
+            Some(place) => format!("quartiles and extremes of {}", self.name(place)),
             None => all.join(", "),
         };
         let mut text = match groups.over {
@@ -214,7 +214,7 @@ impl Reader<'_> {
                 "rows that repeat an earlier row".to_owned()
             }
             Profile::Duplicates(places) => {
-                format!("values of {} that come more than once", self.named(places))
+                format!("values of {} that occur more than once", self.named(places))
             }
             Profile::Constant => "columns with one value".to_owned(),
             Profile::Correlations(places) => match &places[..] {
@@ -240,8 +240,8 @@ impl Reader<'_> {
             Check::Groups(groups, op, value) => {
                 format!("is {} always {} {}", self.groups(groups), op_word(*op), self.value(value))
             }
-            Check::Unique(places) if places.is_empty() => "does a row come twice".to_owned(),
-            Check::Unique(places) => format!("does a value of {} come twice", self.named(places)),
+            Check::Unique(places) if places.is_empty() => "does a row occur twice".to_owned(),
+            Check::Unique(places) => format!("does a value of {} occur twice", self.named(places)),
             Check::Present(places) if places.is_empty() => "is any value missing".to_owned(),
             Check::Present(places) => format!("is a value of {} missing", self.named(places)),
             Check::Refers(join) => format!(

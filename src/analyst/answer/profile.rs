@@ -217,7 +217,7 @@ impl Answer<'_> {
         let plain = self.plain();
         let (words, n) = (plain.listed(places), self.result.n_rows);
         if n == 0 {
-            return format!("no {words} comes more than once{}.", self.behind());
+            return format!("no {words} occurs more than once{}.", self.behind());
         }
         let each = self.result.head.iter().take(TOLD_MAX).map(|it| {
             let cells =
@@ -227,12 +227,12 @@ impl Answer<'_> {
         });
         let each: Vec<String> = each.collect();
         let nouns = if places.len() == 1 { plural(&words) } else { format!("values of {words}") };
-        let come = if n == 1 {
-            format!("**1** {words} comes")
+        let occur = if n == 1 {
+            format!("**1** {words} occurs")
         } else {
-            format!("**{}** {nouns} come", grouped(n))
+            format!("**{}** {nouns} occur", grouped(n))
         };
-        format!("{come} more than once{}: {}.", self.behind(), few(&each, n, TOLD_MAX))
+        format!("{occur} more than once{}: {}.", self.behind(), few(&each, n, TOLD_MAX))
     }
 }
 

@@ -72,7 +72,7 @@ pub(super) enum Command {
         #[arg(value_name = "N|NAME")]
         which: Option<String>,
     },
-    /// Show the Python code of a turn
+    /// Show the code of a turn
     #[command(name = "/code")]
     Code {
         /// Number of the turn, or `last`
@@ -99,7 +99,7 @@ pub(super) enum Command {
         #[arg(value_name = "NAME", value_parser = crate::value_parsers::model)]
         name: Option<String>,
     },
-    /// Remove the last answer from the conversation
+    /// Delete the last turn, with its files
     #[command(name = "/undo")]
     Undo,
     /// Forget the conversation, but keep the datasets

@@ -174,8 +174,7 @@ impl Chat<'_> {
             return Err(Failure::new(ExitStatus::Input, message).into());
         };
         diagnostics::note(&format!(
-            "turn {turn} is undone: the model no longer sees it. Python variables that it set \
-             remain"
+            "turn {turn} is undone and deleted, with its files. Python variables that it set remain"
         ));
         Ok(())
     }

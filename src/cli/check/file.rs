@@ -375,7 +375,7 @@ impl ChecksReader<'_> {
         let names: Vec<String> = known.iter().map(ToString::to_string).collect();
         let hint = match nearest(name, &names).first() {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("there are `{}`", known.join("`, `")),
+            None => format!("the keys are `{}`", known.join("`, `")),
         };
         self.at(key, format!("unknown `{name}`"), Some(&hint))
     }

@@ -164,7 +164,7 @@ pub(super) fn terminal(options: &GlobalOptions, images: &Images) -> Check {
         Some(width) => format!("{width} columns"),
         None => "lines are not cut".to_owned(),
     };
-    let colour = if stdout.colour { "colour" } else { "no colour" };
+    let colour = if stdout.colour { "color" } else { "no color" };
     let charts =
         terminal_graphics::described(terminal_graphics::screen(images, &options.terminal).as_ref());
     Check::new("terminal", CheckState::Ok, format!("{what}: {width}, {colour}, charts {charts}"))

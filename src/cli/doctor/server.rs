@@ -128,7 +128,7 @@ fn judge(health: &Health, model: &str, sent: Sent, is_here: bool) -> Check {
         }
         if let Some(end) = health.end_of(model) {
             let found = format!(
-                "answers, and announces the end of `{model}`: {end}; choose another with `--model NAME`, or \
+                "answers, but `{model}` will be retired: {end}; choose another with `--model NAME`, or \
                  `model = \"NAME\"` in your configuration"
             );
             return check(CheckState::Warning, found);

@@ -88,7 +88,7 @@ fn word(state: Health) -> &'static str {
 fn ingest_again(name: &str, dataset: &Dataset, options: &GlobalOptions) -> Result<String, String> {
     let source = &dataset.source;
     if source == "-" {
-        return Err("it came from standard input".to_owned());
+        return Err("it came from stdin".to_owned());
     }
     let project =
         project(options).ok_or("there is no project directory to search for its source")?;

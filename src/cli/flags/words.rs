@@ -53,7 +53,7 @@ impl Worded for Effort {
     const WORDS: &'static [(Self, &'static str, &'static str)] = &[
         (Effort::Low, "low", "Little"),
         (Effort::Medium, "medium", "Enough for most questions"),
-        (Effort::High, "high", "Much. Slower and more expensive"),
+        (Effort::High, "high", "A lot. Slower and more expensive"),
     ];
 }
 

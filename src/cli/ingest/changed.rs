@@ -10,7 +10,6 @@ use csv_agent_text::lists::names;
 use csv_agent_types::catalog::{DType, Dataset};
 use csv_agent_types::limits::EXPORT_SOURCE_BYTES_MAX;
 use csv_agent_types::named_file;
-use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::origin::{absolute, origin_of};
 use crate::tips;
@@ -48,26 +47,10 @@ pub(crate) fn changed_sources<'a>(
     }
 }
 
-/// Checks that a file to write is not one that a dataset was read from: it would be replaced. Fails with
-/// [`ExitStatus::Usage`] when it is.
-pub(crate) fn demand_other_file<'a>(
-    output: Option<&Path>,
-    files: &[PathBuf],
-    datasets: impl Iterator<Item = (&'a str, &'a Dataset)>,
-    session_dir: &Path,
-) -> anyhow::Result<()> {
-    let Some((output, place)) = output.and_then(|it| Some((it, it.canonicalize().ok()?))) else {
-        return Ok(());
-    };
-    let is_same = |it: &Path| it.canonicalize().is_ok_and(|it| it == place);
-    let is_source = |it: &Dataset| place_of(it, session_dir).is_some_and(|it| is_same(&it));
-    if files.iter().any(|it| is_same(it)) || datasets.map(|it| it.1).any(is_source) {
-        let message =
-            format!("the output would replace `{}`, which contains the data", output.display());
-        let hint = "write to another file with `-o`";
-        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
-    }
-    Ok(())
+/// Returns the paths of the files that a dataset was read from. Those of a union are as the user named them.
+pub(crate) fn sources_of(dataset: &Dataset, session_dir: &Path) -> Vec<PathBuf> {
+    let joined = dataset.files.iter().map(|it| PathBuf::from(&it.source));
+    place_of(dataset, session_dir).into_iter().chain(joined).collect()
 }
 
 /// Returns a sentence for each column of a dataset that is text now and was not before.

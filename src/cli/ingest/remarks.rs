@@ -171,7 +171,7 @@ fn sentences(dataset: &Dataset) -> Vec<String> {
         sentences.push("quotes that do not enclose a cell".to_owned());
     }
     if dataset.unclear_total.is_some() {
-        sentences.push("its last row is labelled as a total but was kept".to_owned());
+        sentences.push("its last row is labeled as a total but was kept".to_owned());
     }
     sentences.extend(dataset.doubts.iter().cloned());
     sentences

@@ -172,7 +172,7 @@ impl ConfigFiles {
             };
             let message = format!(
                 "{}:{line}: `{key}` is ignored: {why}. To allow it, add this directory to \
-                 `trusted_projects` there",
+                 `trusted_projects` in your own configuration",
                 file.path.display()
             );
             self.warnings.push(ConfigWarning { keys: vec![key], message });
@@ -249,7 +249,7 @@ impl Opened {
     fn open(path: &Path) -> anyhow::Result<Option<Opened>> {
         let cannot = |found: &str| {
             let message = format!("cannot read the configuration `{}`: {found}", path.display());
-            let hint = "correct it, or leave all files out with `--no-config`";
+            let hint = "correct it, or use no configuration file with `--no-config`";
             Failure::new(ExitStatus::Setup, message).hint(hint)
         };
         // A link counts as well: its owner chose the file.
@@ -276,13 +276,13 @@ impl Opened {
         let fail = |message: String| Failure::new(ExitStatus::Setup, message);
         let shown = path.display();
         let bytes = named_file::read_opened(self.file, CONFIG_BYTES_MAX).map_err(|reason| {
-            let hint = "is it a configuration file? `--no-config` leaves all of them out";
+            let hint = "is it a configuration file? With `--no-config`, csv-agent reads none";
             fail(format!("cannot read the configuration `{shown}`: {reason}")).hint(hint)
         })?;
         String::from_utf8(bytes).map_err(|error| {
             let valid = &error.as_bytes()[..error.utf8_error().valid_up_to()];
             let line = 1 + memchr::memchr_iter(b'\n', valid).count();
-            let hint = "correct it, or leave all files out with `--no-config`";
+            let hint = "correct it, or use no configuration file with `--no-config`";
             fail(format!("{shown}:{line}: not valid UTF-8")).hint(hint).into()
         })
     }
@@ -319,7 +319,7 @@ pub(crate) fn mistake(path: &Path, mistake: Mistake) -> Failure {
     let failure = Failure::new(ExitStatus::Setup, message);
     match mistake.hint {
         Some(hint) => failure.hint(hint),
-        None => failure.hint("correct it, or leave all files out with `--no-config`"),
+        None => failure.hint("correct it, or use no configuration file with `--no-config`"),
     }
 }
 

@@ -222,7 +222,7 @@ pub(crate) static COMPACT_AT: Setting<u64> = Setting {
     project: Project::May,
     ..Setting::new(
         "compact_at",
-        "tokens of the conversation above which the oldest turns are summarised",
+        "tokens of the conversation above which the oldest turns are summarized",
         |raw, _| whole(raw, value_parsers::context),
     )
 };
@@ -300,7 +300,7 @@ pub(crate) static COLOR: Setting<ColorChoice> = Setting {
     flag: Some(("--color", |it| it.global.color)),
     default: Some(|| ColorChoice::Auto),
     project: Project::May,
-    ..Setting::new("color", "when to use colour: auto, always, never", word)
+    ..Setting::new("color", "when to use color: auto, always, never", word)
 };
 pub(crate) static LOCK_WAIT: Setting<Duration> = Setting {
     flag: Some(("--lock-wait", |it| it.global.lock_wait)),
@@ -766,7 +766,9 @@ impl<'a> Settings<'a> {
         known.dedup();
         let hint = match nearest(&name, &known).first() {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("the profiles are {}; see `csv-agent help config`", known.join(", ")),
+            None => {
+                format!("the profiles are `{}`; see `csv-agent help config`", known.join("`, `"))
+            }
         };
         let status = if is_flag { ExitStatus::Usage } else { ExitStatus::Setup };
         Err(Failure::new(status, format!("no profile `{name}`")).hint(hint).into())

@@ -465,7 +465,7 @@ fn an_average_below_the_table_is_none_of_it_and_told_where_it_is_another() {
     assert_eq!((dataset.row_count, dataset.set_aside.totals), (3, 1));
     let dataset = Bench::new().bytes(format!("{rows}Durchschnitt,4\n")).unwrap();
     assert_eq!((dataset.row_count, dataset.set_aside.totals), (4, 0));
-    let doubt = "the row on line 5 is labelled as a total or an average but was kept, because its \
+    let doubt = "the row on line 5 is labeled as a total or an average but was kept, because its \
                  numbers do not confirm that";
     assert_eq!(dataset.doubts, [doubt]);
 }

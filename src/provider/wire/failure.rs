@@ -269,7 +269,7 @@ impl Complaint {
     ) -> ProviderError {
         let lead = match &kind {
             ProviderErrorKind::Unauthorized if status == Some(403) => {
-                "the provider does not allow this to the API key"
+                "the provider does not allow this with the API key"
             }
             ProviderErrorKind::Unauthorized => "the provider refused the API key",
             ProviderErrorKind::QuotaExceeded => "the account of the API key is out of credit",

@@ -292,7 +292,7 @@ fn aggregate_of(
             | "regr_r2",
             _,
         ) => Err(SqlError::new(format!("`{name}` is not supported"))),
-        _ => Err(SqlError::new(format!("`{name}` does not take {n_arguments} arguments"))),
+        _ => Err(SqlError::new(format!("wrong number of arguments for `{name}`: {n_arguments}"))),
     }
 }
 

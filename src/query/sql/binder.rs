@@ -205,7 +205,7 @@ impl<'a> Binder<'a> {
                 let name = table.table_name.clone().unwrap_or_default();
                 Err(SqlError::new("TABLE is not supported").hint(format!("write FROM {name}")))
             }
-            _ => Err(SqlError::new("only queries are run; nothing changes data").at(body)),
+            _ => Err(SqlError::new("csv-agent only reads data").at(body)),
         };
         self.n_levels -= 1;
         bound

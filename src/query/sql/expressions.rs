@@ -199,7 +199,7 @@ impl Binder<'_> {
                 )),
             },
             Ast::Tuple(_) => {
-                Err(SqlError::new("rows in brackets can be compared only with IN and =")
+                Err(SqlError::new("rows in parentheses can be compared only with IN and =")
                     .hint("compare each value: a = 1 AND b = 2"))
             }
             Ast::AtTimeZone { .. } => Err(SqlError::new("time zones are not supported")
@@ -557,7 +557,7 @@ impl Binder<'_> {
     fn constant_text(&mut self, ast: &Ast, what: &str, env: &mut Env) -> Result<String> {
         match self.expr(ast, env)?.literal() {
             Some(Scalar::Text(text)) => Ok(text.clone()),
-            _ => Err(SqlError::new(format!("{what} has to be a text in single quotes")).at(ast)),
+            _ => Err(SqlError::new(format!("{what} must be text in single quotes")).at(ast)),
         }
     }
 
@@ -575,7 +575,7 @@ impl Binder<'_> {
             Some(Scalar::Text(pattern)) => pattern.clone(),
             Some(Scalar::Null) => return Ok(Typed::new(types::null_of(Type::Bool), Type::Bool)),
             _ => {
-                let message = "the pattern of LIKE has to be a text in single quotes";
+                let message = "the pattern of LIKE must be text in single quotes";
                 return Err(SqlError::new(message)
                     .hint("use contains(a, b), starts_with(a, b) or ends_with(a, b)"));
             }
@@ -877,8 +877,9 @@ pub(crate) fn type_of(data_type: &DataType) -> Result<Type> {
                 "timestamptz" => Type::Instant,
                 _ => {
                     let message = format!("the type {data_type} is not supported");
-                    return Err(SqlError::new(message)
-                        .hint("there are bigint, double, boolean, text, date, time, timestamp"));
+                    return Err(SqlError::new(message).hint(
+                        "the types are bigint, double, boolean, text, date, time, timestamp",
+                    ));
                 }
             }
         }
@@ -902,7 +903,7 @@ pub(crate) fn unit_of(name: &str) -> Result<DateUnit> {
         "microsecond" => DateUnit::Microsecond,
         _ => {
             return Err(SqlError::new(format!("`{name}` is not a unit of time"))
-                .hint("there are year, quarter, month, week, day, hour, minute, second"));
+                .hint("the units are year, quarter, month, week, day, hour, minute, second"));
         }
     })
 }

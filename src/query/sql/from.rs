@@ -166,14 +166,14 @@ impl Binder<'_> {
         if table.value.contains(['.', '/']) {
             let path = &table.value;
             return error.hint(format!(
-                "a statement cannot name files: name the file with `-f {path}`, and its table is called \
-                 like the file, without the ending; there are {}",
+                "a statement cannot name files: name the file with `-f {path}`, and its table has the \
+                 name of the file without the ending; the tables are {}",
                 listed(names())
             ));
         }
         let near = nearest(&table.value, names());
-        let near = near.map_or(String::new(), |it| format!("did you mean `{it}`? "));
-        error.hint(format!("{near}there are {}", listed(names())))
+        let near = near.map_or("the".to_owned(), |it| format!("did you mean `{it}`? The"));
+        error.hint(format!("{near} tables are {}", listed(names())))
     }
 
     /// Gives a query new columns, so that it can be used twice.

@@ -162,7 +162,7 @@ impl<'a> CallParts<'a> {
             }
             FunctionArguments::Subquery(_) => {
                 let message = format!("`{}` does not take a subquery", parts.name);
-                return Err(SqlError::new(message).hint("put brackets around it: f((select …))"));
+                return Err(SqlError::new(message).hint("put parentheses around it: f((select …))"));
             }
         };
         parts.distinct = list.duplicate_treatment == Some(DuplicateTreatment::Distinct);
@@ -305,7 +305,7 @@ impl Binder<'_> {
                 };
                 Ok(call(function, vec![value.expr, times(amount)], dtype))
             }
-            _ => Err(SqlError::new(format!("`{name}` has the wrong number of arguments"))),
+            _ => Err(SqlError::new(format!("wrong number of arguments for `{name}`"))),
         }
     }
 
@@ -338,7 +338,7 @@ impl Binder<'_> {
             "epoch" => DatePart::Epoch,
             _ => {
                 return Err(SqlError::new(format!("`{name}` is not a part of a date")).hint(
-                    "there are year, quarter, month, week, day, dow, isodow, doy, hour, minute, second, epoch",
+                    "the parts are year, quarter, month, week, day, dow, isodow, doy, hour, minute, second, epoch",
                 ));
             }
         };
@@ -397,7 +397,9 @@ impl Binder<'_> {
         }
         let names = || NAMES.iter().chain(windows::NAMES).copied();
         if names().any(|it| it == name) {
-            return Err(SqlError::new(format!("`{name}` does not take {n_values} arguments")));
+            return Err(SqlError::new(format!(
+                "wrong number of arguments for `{name}`: {n_values}"
+            )));
         }
         let error = SqlError::unknown_name(format!("no function `{name}`"));
         let near = nearest(name, names()).filter(|near| is_typo(name, near));
@@ -541,7 +543,7 @@ pub(crate) fn constant_text(value: &Typed, name: &str, which: &str) -> Result<St
     match value.literal() {
         Some(Scalar::Text(text)) => Ok(text.clone()),
         _ => Err(SqlError::new(format!(
-            "the {which} argument of `{name}` has to be a text in single quotes"
+            "the {which} argument of `{name}` must be text in single quotes"
         ))),
     }
 }
@@ -559,7 +561,7 @@ fn with_options(pattern: &str, options: &str) -> Result<(String, bool)> {
                 return Err(SqlError::new(format!(
                     "`{other}` is not an option of regular expressions"
                 ))
-                .hint("there are g, i, s, m"));
+                .hint("the options are g, i, s, m"));
             }
         }
     }

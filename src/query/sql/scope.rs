@@ -73,7 +73,7 @@ pub(crate) fn find(
 pub(crate) fn hint_of_points(scope: &[ScopeColumn], parts: &[Ident]) -> Option<String> {
     let whole = parts.iter().map(|it| it.value.as_str()).collect::<Vec<_>>().join(".");
     let column = scope.iter().find(|it| is_same(&it.name, &whole))?;
-    Some(format!("write {}: a name with points needs quotes", identifier(&column.name)))
+    Some(format!("write {}: a name with dots needs quotes", identifier(&column.name)))
 }
 
 /// Returns the error for a name that no column has.
@@ -94,7 +94,7 @@ pub(crate) fn unknown(scope: &[ScopeColumn], qualifier: Option<&Ident>, name: &I
         let message = format!("no table `{}` in FROM", qualifier.value);
         return SqlError::unknown_name(message)
             .at_name(qualifier)
-            .hint(format!("there are {}", listed(tables.into_iter())));
+            .hint(format!("the tables are {}", listed(tables.into_iter())));
     }
     let shown = match qualifier {
         Some(qualifier) => format!("{}.{}", qualifier.value, name.value),
@@ -106,9 +106,10 @@ pub(crate) fn unknown(scope: &[ScopeColumn], qualifier: Option<&Ident>, name: &I
     }
     let names: Vec<String> = of_table.iter().map(|it| identifier(&it.name)).collect();
     let near = nearest(&name.value, of_table.iter().map(|it| it.name.as_str()));
-    let near = near.map_or(String::new(), |it| format!("did you mean `{}`? ", identifier(it)));
+    let near =
+        near.map_or("the".to_owned(), |it| format!("did you mean `{}`? The", identifier(it)));
     let names = listed(names.iter().map(String::as_str));
-    SqlError::unknown_name(message).at_name(name).hint(format!("{near}there are {names}"))
+    SqlError::unknown_name(message).at_name(name).hint(format!("{near} columns are {names}"))
 }
 
 /// Lists names for a hint, of which some are left out.

@@ -168,7 +168,7 @@ impl Binder<'_> {
                 }
                 _ => Err(SqlError::new("`nth_value` takes a whole number above 0")),
             },
-            (_, n) => Err(SqlError::new(format!("`{name}` does not take {n} arguments"))),
+            (_, n) => Err(SqlError::new(format!("wrong number of arguments for `{name}`: {n}"))),
         }
     }
 

@@ -16,7 +16,7 @@ const SWITCHES: [Switch; 4] = [
         layer: Layer::Namespaces,
         file: "/proc/sys/kernel/unprivileged_userns_clone",
         is_off: |it| it == "0",
-        remedy: "only root may make them: `sudo sysctl -w kernel.unprivileged_userns_clone=1` lets users",
+        remedy: "only root may make them: `sudo sysctl -w kernel.unprivileged_userns_clone=1` allows everyone to",
     },
     Switch {
         layer: Layer::Namespaces,

@@ -99,7 +99,7 @@ fn a_budget_below_the_instructions_is_told_and_not_compacted_for_again() {
     }
     let [(7, warning), (7, _), (7, compacted)] = &told[..] else { panic!("{told:#?}") };
     assert!(warning.contains("but `--compact-at` is 1000: a summary"), "{warning}");
-    assert_eq!(compacted, "1 turn summarised, 5 kept");
+    assert_eq!(compacted, "1 turn summarized, 5 kept");
 }
 
 #[test]
@@ -139,8 +139,8 @@ fn a_turn_that_is_too_long_for_the_model_makes_room_step_by_step() {
         room(&turn),
         [
             "too long for the model; asking again with 2 old outputs shortened",
-            "summarising 1 older turn",
-            "1 turn summarised, 0 kept",
+            "summarizing 1 older turn",
+            "1 turn summarized, 0 kept",
             "too long for the model; asking again with 1 old output shortened",
         ]
     );

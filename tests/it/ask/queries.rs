@@ -153,7 +153,7 @@ fn rows_stay_here_when_the_user_keeps_them() {
     let text = |call_id: &str| turn.result_of(call_id)["result"]["text"].as_str().unwrap();
     assert_eq!(
         text("wrong"),
-        "no column `prize` (line 1, column 8); there are date, product, revenue"
+        "no column `prize` (line 1, column 8); the columns are date, product, revenue"
     );
     assert!(text("value").starts_with("the statement failed at a value"), "{}", text("value"));
     let sent = last_request(&bench).body.to_string();

@@ -64,7 +64,7 @@ fn wrong_arguments_are_told_and_nothing_is_guessed() {
             load(json!({"name": "sales", "df_name": "1 = x", "nrows": 5})),
             "not a valid Python variable name",
         ),
-        (load(json!({"name": "sale", "df_name": "df", "nrows": 5})), "there are sales"),
+        (load(json!({"name": "sale", "df_name": "df", "nrows": 5})), "the datasets are sales"),
         (("Python_repl", json!({"code": "1"}).to_string()), "no tool `Python_repl`"),
         (("", json!({}).to_string()), "no tool ``"),
     ];

@@ -29,7 +29,7 @@ fn heads_are_read_on_the_cluster_and_a_value_that_does_not_fit_is_one_of_the_dat
     assert!(shown.stdout().contains("Tea") && shown.stdout().contains("2310"), "{shown}");
     fs::write(bench.path("sales.csv"), "date,product,revenue\n2024-01-15,Tea,many\n").unwrap();
     let run = bench.run(["datasets", "--head", "2"]).fails_with(5);
-    let reason = "cannot show `sales`: `revenue`: \"many\" is not a valid float64\n  hint: to have a \
+    let reason = "cannot show `sales`: `revenue`: \"many\" is not a valid float64\n  hint: to read a \
                   column as text, \
                   register the data with `--dtype COLUMN=string`\n";
     assert!(run.stderr().contains(reason), "{run}");
@@ -185,7 +185,7 @@ fn what_is_no_text_for_spark_is_refused_with_what_to_do() {
     let path = format!("packed={}", bench.path("packed.csv").display());
     let run = ingest(&spark, &bench, &[&path]).fails_with(5);
     assert!(
-        run.stderr().contains("is gzip, but Spark recognises that only by the ending of a name"),
+        run.stderr().contains("is gzip, but Spark recognizes that only by the ending of a name"),
         "{run}"
     );
     let sales = format!("sales={}", bench.path("sales.csv").display());

@@ -96,7 +96,7 @@ fn pictures_are_files_and_never_fetched_from_elsewhere() {
     assert_eq!((files.len(), n_calls(&bench, "GET ")), (100, 1));
     assert_eq!(files[99]["path"], "turns/0001/artifacts/image_100.png");
     let told =
-        "904 pictures that code drew left out: too large, too many, or of a kind that is not kept";
+        "left out 904 pictures that code drew: too large, too many, or of a kind that is not kept";
     assert_eq!(warnings(&turn, "file_not_fetched"), [told]);
 }
 
@@ -141,7 +141,8 @@ fn files_that_cannot_be_had_are_not_asked_for_without_end() {
     bench.server().troubles([trouble(Endpoint::Content).errs(404, "gone").always()]);
     let turn = ask(&bench, &[], "Plot.", 0);
     assert_eq!((n_calls(&bench, "/content"), turn.end()["files"].clone()), (5, json!([])));
-    let told = "files that code made are left in the container, 46: none of the last ones could be fetched";
+    let told =
+        "files that code made, left in the container: 46 (none of the last ones could be fetched)";
     assert_eq!(warnings(&turn, "files_left"), [told]);
 }
 

@@ -154,13 +154,13 @@ fn values_that_repeat_are_missing_or_refer_to_nothing() {
         unique(),
         columns,
         &json!([]),
-        "Yes: no species comes twice.",
+        "Yes: no species occurs twice.",
         None,
     );
     let rows = || Check::Unique(Vec::new());
     let text = "Yes: 2 of 344 rows are equal to another row.";
     check("are there duplicates", rows(), columns, &twice, text, Some(""));
-    check("are there duplicates", rows(), columns, &json!([]), "No: no row comes twice.", None);
+    check("are there duplicates", rows(), columns, &json!([]), "No: no row occurs twice.", None);
     let present = || Check::Present(vec![at("penguins.sex")]);
     check(
         "is sex missing",

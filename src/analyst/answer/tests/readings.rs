@@ -169,7 +169,7 @@ fn rows_profiles_and_comparisons() {
     profile(Profile::Outliers { of: vec![at("penguins.year")], counts: true }, far);
     profile(
         Profile::Duplicates(vec![at("penguins.year")]),
-        "values of `year` that come more than once",
+        "values of `year` that occur more than once",
     );
     profile(Profile::Constant, "columns with one value");
     profile(Profile::Correlations(Vec::new()), "Pearson correlation of all numbers");
@@ -199,10 +199,10 @@ fn checks_and_joins() {
     claim(number, "is number of rows at least 3 in `penguins`");
     let each = Check::Groups(mass(), Op::Gt, Value::Number(3.0));
     claim(each, "is mean `body_mass_g` by `species` always over 3 in `penguins`");
-    claim(Check::Unique(Vec::new()), "does a row come twice in `penguins`");
+    claim(Check::Unique(Vec::new()), "does a row occur twice in `penguins`");
     claim(
         Check::Unique(vec![at("penguins.sex")]),
-        "does a value of `sex` come twice in `penguins`",
+        "does a value of `sex` occur twice in `penguins`",
     );
     claim(Check::Present(Vec::new()), "is any value missing in `penguins`");
     let refers = Check::Refers(Join { left: at("penguins.island"), right: at("departments.city") });
@@ -215,7 +215,7 @@ fn checks_and_joins() {
         joined(query(1, Shape::Groups(groups(vec![key("departments.city")], vec![Measure::ROWS]))));
     check(&cities, "number of rows by `city` in `staff` with `departments` by `Department`");
     let boxes = Groups::boxes(vec![key("penguins.sex")], at("penguins.body_mass_g"));
-    let text = "quartiles and ends of `body_mass_g` by `sex` in `penguins`";
+    let text = "quartiles and extremes of `body_mass_g` by `sex` in `penguins`";
     check(&query(0, Shape::Groups(boxes)), text);
     let both = joined(query(
         1,

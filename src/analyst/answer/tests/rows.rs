@@ -185,9 +185,9 @@ fn a_profile_says_what_matters_first() {
     );
     let species = || Profile::Duplicates(vec![at("penguins.species")]);
     let columns = ["species:string", "count:int64"];
-    let text = "**2** species come more than once: Adelie (152 times) and Gentoo (124 times).";
+    let text = "**2** species occur more than once: Adelie (152 times) and Gentoo (124 times).";
     says(profile(species()), &columns, &json!([["Adelie", 152], ["Gentoo", 124]]), text);
-    says(profile(species()), &columns, &json!([]), "No species comes more than once.");
+    says(profile(species()), &columns, &json!([]), "No species occurs more than once.");
     says(
         profile(Profile::Constant),
         &["column:string"],

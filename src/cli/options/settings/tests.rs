@@ -182,7 +182,7 @@ fn check_fails(arguments: &str, text: &str, status: ExitStatus, message: &str, h
 fn a_profile_must_exist() {
     let hint = "did you mean `local`?";
     check_fails("--profile loca", "", ExitStatus::Usage, "no profile `loca`", hint);
-    let hint = "the profiles are local, work; see `csv-agent help config`";
+    let hint = "the profiles are `local`, `work`; see `csv-agent help config`";
     let text = "profile = 'x'\n[profiles.work]";
     check_fails("", text, ExitStatus::Setup, "no profile `x`", hint);
 }
