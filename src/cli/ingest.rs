@@ -1331,11 +1331,7 @@ fn columns(names: &[&str]) -> String {
 /// Returns whether the note of a column names a flag, a loss or a change.
 fn names_flag(column: &Column) -> bool {
     const LOST: [&str; 6] = [
-        "`--",
-        "error cell",
-        "no stored value",
-        "renamed",
-        "several currencies",
+        "`--", "error cell", "no stored value", "renamed", "several currencies",
         "workbook shows as",
     ];
     column.note.as_deref().is_some_and(|note| LOST.iter().any(|it| note.contains(it)))

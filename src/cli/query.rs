@@ -244,11 +244,7 @@ fn write(
             writeln!(out, "{}", shown.text)?;
             if (shown.n_rows as u64) < frame.row_count {
                 let note = table::caption(
-                    "result",
-                    shown.n_rows as u64,
-                    frame.row_count,
-                    None,
-                    stdout.colour,
+                    "result", shown.n_rows as u64, frame.row_count, None, stdout.colour,
                 );
                 out.write_all(note.as_bytes())?;
             }

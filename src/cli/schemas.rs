@@ -25,21 +25,8 @@ const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// Members of a reply that the document has as well. For a failed turn they are null or empty.
 const OF_REPLY: [&str; 16] = [
-    "blocks",
-    "assessment",
-    "findings",
-    "output",
-    "ungrounded",
-    "computed",
-    "stop_reason",
-    "choices",
-    "files",
-    "rounds",
-    "tool_calls",
-    "usage",
-    "egress",
-    "duration_ms",
-    "code_path",
+    "blocks", "assessment", "findings", "output", "ungrounded", "computed", "stop_reason",
+    "choices", "files", "rounds", "tool_calls", "usage", "egress", "duration_ms", "code_path",
     "exit_code",
 ];
 

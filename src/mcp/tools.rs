@@ -66,17 +66,7 @@ enum Kept {
 
 /// Every tool, in the order in which lists have them.
 const ALL: [ClientTool; 12] = [
-    INGEST,
-    DATASETS,
-    DESCRIBE,
-    QUERY,
-    PYTHON,
-    FIND_VALUES,
-    TABLE,
-    CHART,
-    VERDICT,
-    ASK,
-    RERUN,
+    INGEST, DATASETS, DESCRIBE, QUERY, PYTHON, FIND_VALUES, TABLE, CHART, VERDICT, ASK, RERUN,
     EXPORT,
 ];
 

@@ -29,16 +29,8 @@ pub const NAME: &str = ".csv-agent";
 pub(crate) const META: &str = "session.json";
 /// The reserved names in a session.
 pub const FILES: [&str; 10] = [
-    META,
-    "lock",
-    "datasets.json",
-    "history.jsonl",
-    "summary.md",
-    "typed.jsonl",
-    "hosted.json",
-    "knowledge.md",
-    "config.toml",
-    ".gitignore",
+    META, "lock", "datasets.json", "history.jsonl", "summary.md", "typed.jsonl", "hosted.json",
+    "knowledge.md", "config.toml", ".gitignore",
 ];
 /// The directories among them.
 pub(crate) const DIRECTORIES: [&str; 9] =

@@ -45,18 +45,8 @@ pub const STAGE: &str = "__sandbox";
 /// Directories of programs and libraries, and files that the loader and libraries look up, where they
 /// exist.
 const SYSTEM: [&str; 12] = [
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/libx32",
-    "/nix/store",
-    "/gnu/store",
-    "/etc/alternatives",
-    "/etc/ld.so.cache",
-    "/etc/localtime",
+    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store",
+    "/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime",
 ];
 /// Stateless devices.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];

@@ -217,11 +217,10 @@ fn the_head_carries_the_key_and_the_names_and_nothing_else_does() {
 
 #[test]
 fn a_response_goes_back_as_it_came() {
-    let calls = round().thinks("gA").calls("c1", "list_datasets", json!({})).calls_raw(
-        "c2",
-        "nothing",
-        "{\"code\":",
-    );
+    let calls = round()
+        .thinks("gA")
+        .calls("c1", "list_datasets", json!({}))
+        .calls_raw("c2", "nothing", "{\"code\":");
     let server = Server::start([calls, good()]);
     let mut provider = Provider::remote(options(&server)).unwrap();
     let mut items = question().items;

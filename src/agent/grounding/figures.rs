@@ -17,20 +17,8 @@ const CURRENCIES: [char; 5] = ['$', '€', '£', '¥', '₹'];
 const CURRENCY_CODES: [&str; 8] = ["USD", "EUR", "GBP", "CHF", "JPY", "INR", "CNY", "US"];
 /// Words that mark the following number as approximate.
 const ABOUT: [&str; 14] = [
-    "about",
-    "around",
-    "roughly",
-    "approximately",
-    "approx",
-    "nearly",
-    "almost",
-    "circa",
-    "ca",
-    "some",
-    "etwa",
-    "rund",
-    "environ",
-    "unos",
+    "about", "around", "roughly", "approximately", "approx", "nearly", "almost", "circa", "ca",
+    "some", "etwa", "rund", "environ", "unos",
 ];
 /// Months by the start of their names in English, German, French and Spanish.
 const MONTHS: [&[&str]; 12] = [

@@ -225,10 +225,7 @@ fn csv_bytes(parquet: &Path) -> anyhow::Result<u64> {
 /// Returns a value that changes whenever a dataset is ingested anew.
 pub(super) fn version(dataset: &Dataset) -> String {
     let told = serde_json::to_string(&(
-        &dataset.sha256,
-        &dataset.ingested_at,
-        dataset.row_count,
-        &dataset.columns,
+        &dataset.sha256, &dataset.ingested_at, dataset.row_count, &dataset.columns,
     ));
     let mut version = format!("{:x}", Sha256::digest(told.unwrap_or_default()));
     version.truncate(32);

@@ -127,15 +127,7 @@ pub fn instructions(parts: &Parts) -> Instructions {
     // The schema of the answer is the user's, and takes no space from the datasets.
     let form_alone = form(verdict, None);
     let n_bytes: usize = [
-        &role,
-        &rules,
-        &remote,
-        &language,
-        &withheld,
-        &knowledge,
-        &thresholds,
-        &form_alone,
-        &files,
+        &role, &rules, &remote, &language, &withheld, &knowledge, &thresholds, &form_alone, &files,
     ]
     .iter()
     .map(|it| it.len() + 1)

@@ -215,12 +215,7 @@ fn table(
     let shown_name = format!("{DIRECTORY}/{file}");
     let parquet = taken.join(TABLE);
     let frame = csv_agent_ingest::table_of_csv(
-        &copy,
-        &shown_name,
-        &parquet,
-        *rows_max,
-        *cells_max,
-        is_over,
+        &copy, &shown_name, &parquet, *rows_max, *cells_max, is_over,
     )?;
     let frame = match columns {
         Some(columns) => frame.with_columns(columns),

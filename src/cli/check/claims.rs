@@ -348,18 +348,8 @@ fn reference<'a>(
         let mut left = ClaimReader { claim, tokens, at: 0, table, names_table: false };
         let Some(column) = left.column().filter(|_| left.names_table) else { continue };
         let verbs = [
-            "must exist in",
-            "should exist in",
-            "must be in",
-            "should be in",
-            "is in",
-            "are in",
-            "exists in",
-            "exist in",
-            "refers to",
-            "references",
-            "occurs in",
-            "appears in",
+            "must exist in", "should exist in", "must be in", "should be in", "is in", "are in",
+            "exists in", "exist in", "refers to", "references", "occurs in", "appears in",
             "is found in",
         ];
         if !left.any(&verbs) {

@@ -29,18 +29,8 @@ const FORM: &str = "write `[data]` with `NAME = \"FILE\"` below it, and for each
                     `sql` or `claim`";
 /// How a file is read: flags of `ingest`, with `_` for `-`.
 const READ_OPTIONS: [&str; 12] = [
-    "delimiter",
-    "quote",
-    "escape",
-    "encoding",
-    "no_header",
-    "skip_rows",
-    "columns",
-    "comment",
-    "null",
-    "dtype",
-    "date_order",
-    "decimal",
+    "delimiter", "quote", "escape", "encoding", "no_header", "skip_rows", "columns", "comment",
+    "null", "dtype", "date_order", "decimal",
 ];
 /// Members of a rule.
 const MEMBERS: [&str; 4] = ["name", "claim", "sql", "severity"];

@@ -353,16 +353,8 @@ fn values_of(dtype: DType) -> &'static [&'static str] {
         DType::Time => &["lo", "hi", "nullif(lo, lo)", "time '00:00:00'", "time '23:59:59'"],
         DType::Bool => &["lo", "hi", "nullif(lo, lo)", "not lo"],
         DType::String => &[
-            "lo",
-            "hi",
-            "nullif(lo, lo)",
-            "''",
-            "'?'",
-            "concat(hi, '?')",
-            "upper(hi)",
-            "lower(hi)",
-            "concat(' ', hi)",
-            "repeat('x', 1000)",
+            "lo", "hi", "nullif(lo, lo)", "''", "'?'", "concat(hi, '?')", "upper(hi)", "lower(hi)",
+            "concat(' ', hi)", "repeat('x', 1000)",
         ],
     }
 }

@@ -223,24 +223,13 @@ impl Job<'_> {
         let (dataset, files) = match dir {
             None => {
                 let dataset = csv_agent_ingest::inspect(
-                    source,
-                    &shown_name,
-                    &name,
-                    &read,
-                    &progress,
-                    cancelled,
+                    source, &shown_name, &name, &read, &progress, cancelled,
                 )?;
                 (dataset, None)
             }
             Some(dir) => {
                 let (dataset, files) = csv_agent_ingest::ingest(
-                    source,
-                    &shown_name,
-                    &name,
-                    dir,
-                    &read,
-                    &progress,
-                    cancelled,
+                    source, &shown_name, &name, dir, &read, &progress, cancelled,
                 )?;
                 (dataset, Some(files))
             }

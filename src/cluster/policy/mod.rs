@@ -35,15 +35,8 @@ pub(super) use sources::check as check_source;
 
 /// The methods that may be called.
 const METHODS: [&str; 9] = [
-    "ExecutePlan",
-    "AnalyzePlan",
-    "Config",
-    "AddArtifacts",
-    "ArtifactStatus",
-    "Interrupt",
-    "ReattachExecute",
-    "ReleaseExecute",
-    "FetchErrorDetails",
+    "ExecutePlan", "AnalyzePlan", "Config", "AddArtifacts", "ArtifactStatus", "Interrupt",
+    "ReattachExecute", "ReleaseExecute", "FetchErrorDetails",
 ];
 
 /// The messages of Spark Connect, as `pyspark-client==4.2.0` has them. A Python of that package made

@@ -48,14 +48,7 @@ fn is_clause(word: &str) -> bool {
 
 fn is_sized(token: &Token) -> bool {
     let sized = [
-        "decimal",
-        "dec",
-        "numeric",
-        "char",
-        "character",
-        "varchar",
-        "time",
-        "geometry",
+        "decimal", "dec", "numeric", "char", "character", "varchar", "time", "geometry",
         "geography",
     ];
     matches!(token, Token::Word(word) if sized.contains(&word.as_str()))

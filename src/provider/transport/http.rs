@@ -34,12 +34,7 @@ use crate::wire::{Api, messages};
 /// The headers of an answer that are used. Cassettes contain them, so all others are dropped, such as
 /// cookies and account names.
 const KEPT_HEADERS: &[&str] = &[
-    "content-type",
-    "location",
-    "openai-model",
-    "retry-after",
-    "retry-after-ms",
-    REQUEST_ID,
+    "content-type", "location", "openai-model", "retry-after", "retry-after-ms", REQUEST_ID,
     "x-should-retry",
 ];
 

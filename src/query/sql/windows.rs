@@ -17,17 +17,8 @@ use super::types::{Typed, agree};
 
 /// The names of functions that only windows have.
 pub(super) const NAMES: &[&str] = &[
-    "row_number",
-    "rank",
-    "dense_rank",
-    "percent_rank",
-    "cume_dist",
-    "ntile",
-    "lag",
-    "lead",
-    "first_value",
-    "last_value",
-    "nth_value",
+    "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead",
+    "first_value", "last_value", "nth_value",
 ];
 
 /// Returns whether a function needs OVER.

@@ -81,11 +81,10 @@ fn an_answer_comes_as_a_stream_or_in_one_piece() {
 
 #[test]
 fn a_response_goes_back_as_one_message() {
-    let calls = round().says("So.").calls("c1", "list_datasets", json!({})).calls_raw(
-        "c2",
-        "nothing",
-        "{\"code\":",
-    );
+    let calls = round()
+        .says("So.")
+        .calls("c1", "list_datasets", json!({}))
+        .calls_raw("c2", "nothing", "{\"code\":");
     let server = server([calls, good()]);
     let options = RemoteOptions { api: Some(Api::Chat), ..options(&server) };
     let mut provider = Provider::remote(options).unwrap();

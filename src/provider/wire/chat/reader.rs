@@ -449,32 +449,10 @@ mod tests {
 
     fn json_value() -> impl Strategy<Value = Value> {
         let words = vec![
-            "choices",
-            "delta",
-            "message",
-            "content",
-            "tool_calls",
-            "index",
-            "id",
-            "function",
-            "name",
-            "arguments",
-            "finish_reason",
-            "usage",
-            "prompt_tokens",
-            "error",
-            "code",
-            "type",
-            "text",
-            "refusal",
-            "reasoning",
-            "reasoning_content",
-            "reasoning_details",
-            "extra_content",
-            "length",
-            "stop",
-            "model",
-            "object",
+            "choices", "delta", "message", "content", "tool_calls", "index", "id", "function",
+            "name", "arguments", "finish_reason", "usage", "prompt_tokens", "error", "code",
+            "type", "text", "refusal", "reasoning", "reasoning_content", "reasoning_details",
+            "extra_content", "length", "stop", "model", "object",
         ];
         json_of(words)
     }
