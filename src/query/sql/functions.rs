@@ -21,7 +21,6 @@ use super::env::Env;
 use super::error::{Result, SqlError};
 use super::expressions::unit_of;
 use super::types::{self, Typed, agree, call, cast, convert};
-use super::windows;
 
 /// Functions of one row and of groups: the names that a statement may use, for hints.
 const NAMES: &[&str] = &[
@@ -320,7 +319,7 @@ impl Binder<'_> {
         if let Some(found) = self.date_function_of_one(name, values)? {
             return Ok(found);
         }
-        let names = || NAMES.iter().chain(windows::NAMES).copied();
+        let names = || NAMES.iter().chain(super::windows::NAMES).copied();
         if names().any(|it| it == name) {
             return Err(SqlError::new(format!(
                 "wrong number of arguments for `{name}`: {n_values}"
