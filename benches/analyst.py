@@ -1,6 +1,6 @@
 """How often the built-in analyst is right, declines, and is wrong.
 
-    benches/analyst.py BIN [--set seen|fresh|unseen] [--table NAME] [--every N] [--show wrong|refused|right] [--jobs 2]
+    benches/analyst.py BIN [--set seen|fresh|unseen|plain] [--table NAME] [--every N] [--show wrong|refused|right] [--jobs 2]
 
 Asks every question (or every Nth, with those that take it up) of `tests/analyst` through the binary and compares the answer with the truth of each,
 by the rules of `tests/analyst/README.md`. Needs no package.
@@ -197,7 +197,7 @@ def group(binary, tables, lines):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("binary")
-    parser.add_argument("--set", default="seen", choices=["seen", "fresh", "unseen"])
+    parser.add_argument("--set", default="seen", choices=["seen", "fresh", "unseen", "plain"])
     parser.add_argument("--table", default="*")
     parser.add_argument("--every", type=int, default=1)
     parser.add_argument("--show", action="append", default=[])

@@ -1,9 +1,7 @@
 """How the built-in analyst reads questions: candidates with their truth, and the weights of `src/analyst/rank.rs`.
 
-    benches/analyst_readings.py BIN READINGS [--home DIR]… [--set seen]… [--table NAME] [--show wrong,refused]
-    benches/analyst_readings.py BIN READINGS [--home DIR]… [--set seen]… --fit
-
-Of each home, the directory of `tables/` and of sets of questions, those of the named sets are asked that it has.
+    benches/analyst_readings.py BIN READINGS [--set seen]… [--table NAME] [--show wrong,refused]
+    benches/analyst_readings.py BIN READINGS [--set seen]… --fit
 
 BIN is the program, which ingests the tables once; READINGS is the example of the crate:
 
@@ -19,7 +17,6 @@ import argparse
 import datetime
 import decimal
 import importlib.util
-import itertools
 import json
 import math
 import subprocess
@@ -31,7 +28,6 @@ from pathlib import Path
 import duckdb
 import pyarrow.parquet as parquet
 
-ROOT = Path(__file__).resolve().parent.parent
 ROUNDS_MAX = 6
 CANDIDATES_MAX = 10
 # `rank::ANSWERED`
@@ -69,20 +65,14 @@ def cell(value):
 class Tables:
     """Tables as datasets, and DuckDB over them."""
 
-    def __init__(self, binary, home, names, directory):
-        options_file = home / "tables" / "tables.json"
-        options = json.loads(options_file.read_text()) if options_file.exists() else {}
+    def __init__(self, binary, names, directory):
         session = Path(directory) / "_".join(names)
         self.connection = duckdb.connect()
         self.connection.execute("set timezone = 'UTC'")
         self.known = {}
         lines = []
         for name in names:
-            own = options.get(name, {})
-            flags = [it for null in own.get("null", []) for it in ("--null", null)]
-            flags += [it for column in own.get("text", []) for it in ("--dtype", f"{column}=string")]
-            command = [binary, "--session-dir", str(session), "ingest", "-q", *flags, str(home / "tables" / name)]
-            subprocess.run(command, check=True, capture_output=True)
+            subprocess.run(ANALYST.arguments(binary, str(session), name), check=True, capture_output=True)
         for path in sorted(session.rglob("*.parquet")):
             self.connection.execute(f'create view "{path.stem}" as select * from read_parquet(\'{path}\')')
             table = parquet.read_table(path)
@@ -159,13 +149,12 @@ def is_right(expected, tables, reading):
 
 def asked(options, binary, program, directory):
     """Yields each question with its readings and which of them are right."""
-    home = Path(options.home)
-    files = sorted((home / options.set).glob(f"{options.table}.jsonl")) or [home / "questions.jsonl"]
+    files = [it for name in options.set for it in sorted((ANALYST.HOME / name).glob(f"{options.table}.jsonl"))]
     reader, tables, before = Reader(program), {}, {}
     for line in (json.loads(it) for file in files for it in file.read_text().splitlines()):
         names = tuple(line["tables"])
         if names not in tables:
-            tables[names] = Tables(binary, home, names, directory)
+            tables[names] = Tables(binary, names, directory)
         expected = [it["expect"] for it in line["either"]] if "either" in line else [line["expect"]]
         verdict = any("verdict" in it for it in expected)
         items = [*before.get(line.get("after"), []), message("user", line["question"])]
@@ -210,7 +199,6 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("binary")
     parser.add_argument("readings")
-    parser.add_argument("--home", action="append", help="tests/analyst without one")
     parser.add_argument("--set", action="append", help="seen without one")
     parser.add_argument("--table", default="*")
     parser.add_argument("--show", default="")
@@ -219,13 +207,9 @@ def main():
     parser.add_argument("--wrong", type=float, default=0.025)
     options = parser.parse_args()
     binary, program = (str(Path(it).resolve()) for it in (options.binary, options.readings))
-    homes = options.home or [str(ROOT / "tests" / "analyst")]
-    results = []
-    for home, name in itertools.product(homes, options.set or ["seen"]):
-        if (Path(home) / name).exists():
-            of_home = argparse.Namespace(**{**vars(options), "home": home, "set": name})
-            with tempfile.TemporaryDirectory() as directory:
-                results.extend(asked(of_home, binary, program, directory))
+    options.set = options.set or ["seen"]
+    with tempfile.TemporaryDirectory() as directory:
+        results = list(asked(options, binary, program, directory))
     if options.fit:
         fit(results, options.wrong)
         return

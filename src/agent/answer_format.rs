@@ -140,11 +140,7 @@ impl ReplyForm {
 }
 
 /// Reads JSON that is the whole of a text or the content of its only code fence. Also returns the JSON as
-/// written.
-///
-/// # Errors
-///
-/// Fails with the parse error of the whole text when neither is JSON.
+/// written. Fails with the parse error of the whole text when neither is JSON.
 pub(crate) fn json(text: &str) -> Result<(&str, Value), String> {
     let text = text.trim();
     let error = match serde_json::from_str(text) {

@@ -42,12 +42,8 @@ pub(crate) struct ClusterLink {
 
 impl ClusterLink {
     /// Starts a relay for a worker that may read these datasets on the cluster and nothing else there. None
-    /// when no dataset is on a cluster. Sends nothing yet.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the session's cluster address is invalid, when a dataset has properties that no ingest
-    /// writes, or when no file descriptors are left.
+    /// when no dataset is on a cluster. Sends nothing yet. Fails when the session's cluster address is invalid,
+    /// when a dataset has properties that no ingest writes, or when no file descriptors are left.
     pub(crate) fn start(
         catalog: &Catalog,
         access: &ClusterAccess,
@@ -162,13 +158,9 @@ fn status(job: JobProgress) -> Status {
 }
 
 impl Agent {
-    /// Checks that the cluster is reachable, before any other request. Once its worker runs, the code finds
-    /// out itself.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the cluster cannot be reached, refuses the token or is too old, and when the turn ends
-    /// first.
+    /// Checks that the cluster is reachable, before any other request. Once its worker runs, the code finds out
+    /// itself. Fails when the cluster cannot be reached, refuses the token or is too old, and when the turn
+    /// ends first.
     pub(super) async fn meet_cluster(
         &mut self,
         context: &mut TurnContext<'_, '_>,
@@ -181,11 +173,8 @@ impl Agent {
         meet(&self.options.cluster, context.catalog, others, context.turn).await
     }
 
-    /// Rejects options that cannot be combined with a dataset on a cluster, before anything is sent.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`ExitStatus::Usage`]; the hint names the alternative.
+    /// Rejects options that cannot be combined with a dataset on a cluster, before anything is sent. Fails with
+    /// [`ExitStatus::Usage`]; the hint names the alternative.
     pub(super) fn check_cluster(&self, catalog: &Catalog) -> Result<(), Failure> {
         let Some((name, _)) = catalog.remote().next() else { return Ok(()) };
         let withheld = &self.options.withheld;
@@ -210,11 +199,8 @@ impl Agent {
     }
 }
 
-/// Checks that the cluster is reachable. The error may carry a hint at the remedy.
-///
-/// # Errors
-///
-/// Fails when the cluster cannot be reached, refuses the token or is too old, and when the turn ends first.
+/// Checks that the cluster is reachable. The error may carry a hint at the remedy. Fails when the cluster
+/// cannot be reached, refuses the token or is too old, and when the turn ends first.
 pub(crate) async fn meet(
     access: &ClusterAccess,
     catalog: &Catalog,
@@ -242,11 +228,8 @@ pub(crate) async fn meet(
     Err(TurnInterrupt::Failed(failure.into()))
 }
 
-/// Rejects a model without tools: it would answer from a profile, which is made from local files.
-///
-/// # Errors
-///
-/// Fails with [`ExitStatus::Usage`] when a dataset is on a cluster.
+/// Rejects a model without tools: it would answer from a profile, which is made from local files. Fails with
+/// [`ExitStatus::Usage`] when a dataset is on a cluster.
 pub(crate) fn check_untooled(catalog: &Catalog) -> Result<(), Failure> {
     let Some((name, _)) = catalog.remote().next() else { return Ok(()) };
     let message = format!(

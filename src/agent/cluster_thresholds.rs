@@ -31,11 +31,8 @@ struct Counted {
 }
 
 impl Agent {
-    /// Rates the values of columns on a cluster. Rows have no numbers there, so findings name none.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the turn ends first, or the cluster fails. A column that cannot be counted is reported.
+    /// Rates the values of columns on a cluster. Rows have no numbers there, so findings name none. Fails when
+    /// the turn ends first, or the cluster fails. A column that cannot be counted is reported.
     pub(super) async fn rate_there(
         &self,
         catalog: &Catalog,

@@ -97,11 +97,8 @@ impl Ledger {
     }
 
     /// Records that a cluster may be queried from now on. It runs before the first query, so that a killed
-    /// process leaves the record. The amounts follow later.
-    ///
-    /// # Errors
-    ///
-    /// Fails when this cannot be written to disk. The cluster must not be queried then.
+    /// process leaves the record. The amounts follow later. Fails when this cannot be written to disk. The
+    /// cluster must not be queried then.
     pub(crate) fn opens_cluster(&self, destination: &str) -> anyhow::Result<()> {
         let mut inner = self.inner.borrow_mut();
         if inner.cluster.all.destinations.iter().any(|it| it == destination) {
@@ -141,11 +138,7 @@ impl Ledger {
         }
     }
 
-    /// Checks that the record was written to disk.
-    ///
-    /// # Errors
-    ///
-    /// Fails when it was not.
+    /// Checks that the record was written to disk. Fails when it was not.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         self.inner.borrow_mut().failed.take().map_or(Ok(()), Err)
     }

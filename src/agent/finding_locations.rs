@@ -15,12 +15,8 @@ use crate::turn::{Turn, TurnInterrupt};
 use crate::{Agent, TurnContext};
 
 impl Agent {
-    /// Rates the values of the columns that have thresholds.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the turn ends first, a dataset cannot be read, or the exit status depends on thresholds that rate
-    /// nothing.
+    /// Rates the values of the columns that have thresholds. Fails when the turn ends first, a dataset cannot
+    /// be read, or the exit status depends on thresholds that rate nothing.
     pub(super) async fn rate(
         &self,
         context: &mut TurnContext<'_, '_>,
@@ -74,11 +70,8 @@ impl Agent {
         self.options.gates.fail_on.is_some()
     }
 
-    /// Reports thresholds that rate nothing: a failure if they decide the exit status, else a warning.
-    ///
-    /// # Errors
-    ///
-    /// Fails if they do, and as [`Turn::emit`] does.
+    /// Reports thresholds that rate nothing: a failure if they decide the exit status, else a warning. Fails if
+    /// they do, and as [`Turn::emit`] does.
     pub(crate) fn tell_unrated(
         &self,
         failure: Failure,

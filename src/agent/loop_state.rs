@@ -39,7 +39,6 @@ pub(crate) enum Next {
     Nudge,
     /// Another round: its text was an interim remark.
     More,
-    /// These calls.
     Run(Vec<ToolCall>),
 }
 
@@ -74,11 +73,8 @@ impl LoopState {
         may_ask && !std::mem::replace(&mut self.is_form_due, true)
     }
 
-    /// Decides what follows from the items of a complete response.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`ExitStatus::Provider`] when the model answered nothing, twice.
+    /// Decides what follows from the items of a complete response. Fails with [`ExitStatus::Provider`] when the
+    /// model answered nothing, twice.
     pub(crate) fn next(&mut self, received: &[Item]) -> anyhow::Result<Next> {
         let calls: Vec<ToolCall> = received.iter().filter_map(Item::tool_call).collect();
         let said = said(received);

@@ -36,11 +36,8 @@ impl Agent {
         is_local && kind == Some(&ProviderErrorKind::NoTools)
     }
 
-    /// Asks the question without tools, and once more where the answer violates its schema.
-    ///
-    /// # Errors
-    ///
-    /// Fails when there is no response, a dataset cannot be read, or the turn ends first.
+    /// Asks the question without tools, and once more where the answer violates its schema. Fails when there is
+    /// no response, a dataset cannot be read, or the turn ends first.
     pub(super) async fn ask_untooled(
         &mut self,
         context: &mut TurnContext<'_, '_>,

@@ -356,18 +356,8 @@ fn whole(value: &Value) -> Value {
 /// Returns a type's name without any parameters.
 fn dtype(dtype: &Value) -> &'static str {
     const DTYPES: [&str; 12] = [
-        "int",
-        "uint",
-        "Int",
-        "UInt",
-        "float",
-        "Float",
-        "bool",
-        "str",
-        "object",
-        "category",
-        "datetime64",
-        "timedelta64",
+        "int", "uint", "Int", "UInt", "float", "Float", "bool", "str", "object", "category",
+        "datetime64", "timedelta64",
     ];
     let dtype = dtype.as_str().unwrap_or_default();
     DTYPES.into_iter().find(|it| dtype.starts_with(it)).unwrap_or("other")

@@ -80,9 +80,6 @@ impl Agent {
     }
 
     /// Checks that code cannot read the original values elsewhere, where its outputs are sent to a server.
-    ///
-    /// # Errors
-    ///
     /// Fails with [`ExitStatus::Sandbox`] when it could.
     pub(super) fn check_confinement(&self, confinement: &Confinement) -> anyhow::Result<()> {
         let keeps_back = !self.options.withheld.columns.is_empty() && self.sends();
@@ -120,11 +117,8 @@ impl Agent {
         self.is_partial.then(|| message.to_owned())
     }
 
-    /// Returns the datasets for queries and code: copies, where values are withheld.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a copy cannot be made, or the turn ends first.
+    /// Returns the datasets for queries and code: copies, where values are withheld. Fails when a copy cannot
+    /// be made, or the turn ends first.
     pub(super) async fn keep_back(
         &mut self,
         context: &mut TurnContext<'_, '_>,

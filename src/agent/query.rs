@@ -94,12 +94,8 @@ impl QueryResults {
         Ok(())
     }
 
-    /// Runs a statement over the datasets of this machine and the results so far, and keeps its result if it has a
-    /// name.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the turn ends first, or the session's directory cannot be written.
+    /// Runs a statement over the datasets of this machine and the results so far, and keeps its result if it
+    /// has a name. Fails when the turn ends first, or the session's directory cannot be written.
     pub(crate) async fn run(
         &mut self,
         statement: &Statement,
@@ -198,12 +194,8 @@ impl QueryResults {
         format!("the results are: {}", all_names(self.kept.iter().map(|it| &it.schema.name)))
     }
 
-    /// Returns the first rows of a result, as the REPL would return those of a variable. With `write`, the file is
-    /// also copied to the scratch directory.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the file cannot be read or copied.
+    /// Returns the first rows of a result, as the REPL would return those of a variable. With `write`, the file
+    /// is also copied to the scratch directory. Fails when the file cannot be read or copied.
     pub(crate) fn fetch(
         &self,
         name: &str,

@@ -126,11 +126,7 @@ impl Repl {
         Repl { stand_in: Some(stand_in), ..self }
     }
 
-    /// Tests the confinement, without a worker.
-    ///
-    /// # Errors
-    ///
-    /// Fails when it is weaker than the user requires.
+    /// Tests the confinement, without a worker. Fails when it is weaker than the user requires.
     pub(crate) async fn confinement(&self) -> anyhow::Result<Confinement> {
         let tried = sandbox::try_out(&self.sandbox).await;
         let confinement = tried.unwrap_or_else(|error| sandbox::unconfined(format!("{error:#}")));
@@ -188,11 +184,8 @@ impl Repl {
         Ok(())
     }
 
-    /// Runs a job: a statement in the query engine, a command in the worker. What shows a result starts no worker.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the worker cannot be started, or the turn ends first; the worker is then stopped.
+    /// Runs a job: a statement in the query engine, a command in the worker. What shows a result starts no
+    /// worker. Fails when the worker cannot be started, or the turn ends first; the worker is then stopped.
     pub(crate) async fn run(
         &mut self,
         job: ToolJob,
@@ -240,9 +233,6 @@ impl Repl {
     }
 
     /// Sends a command to the worker. If the worker dies, the call fails, and the next call starts another.
-    ///
-    /// # Errors
-    ///
     /// Fails when the worker cannot be started, or the turn ends first; the worker is then stopped.
     pub(crate) async fn ask(
         &mut self,
@@ -306,12 +296,9 @@ impl Repl {
         }
     }
 
-    /// Saves the variables for the next process, if any code ran since the last save. The next process
-    /// reports to the model what could not be saved.
-    ///
-    /// # Errors
-    ///
-    /// Fails when nothing could be saved; the variables of the previous turn remain.
+    /// Saves the variables for the next process, if any code ran since the last save. The next process reports
+    /// to the model what could not be saved. Fails when nothing could be saved; the variables of the previous
+    /// turn remain.
     pub(crate) async fn save(&mut self, into: &Path) -> anyhow::Result<()> {
         let WorkerState::Ready(worker) = &mut self.state else { return Ok(()) };
         if !std::mem::take(&mut self.is_dirty) {

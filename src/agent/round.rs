@@ -116,12 +116,9 @@ enum Running {
 }
 
 impl Round<'_> {
-    /// Runs the calls: all reads concurrently, all REPL calls in order. A failed call gets the reason as
-    /// its output and does not stop the others.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the turn ends first, or on an error that the call did not cause.
+    /// Runs the calls: all reads concurrently, all REPL calls in order. A failed call gets the reason as its
+    /// output and does not stop the others. Fails when the turn ends first, or on an error that the call did
+    /// not cause.
     pub(crate) async fn run(
         &mut self,
         calls: &[ToolCall],

@@ -33,11 +33,8 @@ impl ToolCache {
         }
     }
 
-    /// Counts a call against the allowance of its tool.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the allowance is used up. The model reads the reason.
+    /// Counts a call against the allowance of its tool. Fails when the allowance is used up. The model reads
+    /// the reason.
     pub(crate) fn allow(&mut self, tool: &Tool) -> Result<(), ToolError> {
         let n_calls = self.n_calls.entry(tool.name).or_default();
         match tool.allowance {

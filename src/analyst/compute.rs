@@ -34,11 +34,8 @@ pub(crate) struct Computed {
     pub result: ResultHead,
 }
 
-/// Returns the result of a query.
-///
-/// # Errors
-///
-/// Returns what happens next instead: calls that have to be made first, or why there is no result.
+/// Returns the result of a query. The error is what happens next instead: calls that have to be made first, or
+/// why there is no result.
 pub(crate) fn computed(
     turn: &Turn,
     query: &LogicalForm,

@@ -88,7 +88,6 @@ pub(crate) struct Frag {
     pub n_joined: usize,
 }
 
-/// What is asked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum AskedFor {
     Key(GroupKey),
@@ -98,7 +97,6 @@ pub(crate) enum AskedFor {
     Time,
 }
 
-/// What is claimed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Claim {
     /// That there are rows.

@@ -34,7 +34,6 @@ const SIGNS: [(&str, &str); 13] = [
 ];
 /// What stands before a table whose rows are meant.
 const ROWS: [&str; 5] = ["rows of ", "rows in ", "a row of ", "records of ", "records in "];
-/// Words of a name.
 const WORDS_MAX: usize = 4;
 /// Lines that are repeated which nothing could be made of.
 const UNUSED_MAX: usize = 3;

@@ -120,7 +120,6 @@ impl Grammar {
         Grammar { rules, symbols, by_first, goal, parts }
     }
 
-    /// Returns the name of a rule.
     pub(crate) fn name(&self, rule: u16) -> &str {
         self.rules.get(usize::from(rule)).map_or("", |it| &it.name)
     }
@@ -345,10 +344,7 @@ fn atoms(scene: &Scene, lattice: &Lattice, start: usize) -> Vec<(Symbol, Phrase)
 /// Cues that rules use.
 const CUES: &[Cue] = &[
     Cue::Who,
-    Cue::Is,
     Cue::Every,
-    Cue::Among,
-    Cue::Or,
     Cue::To,
     Cue::From,
     Cue::Per,
@@ -359,9 +355,6 @@ const CUES: &[Cue] = &[
     Cue::When,
     Cue::Whiches,
     Cue::YesNo,
-    Cue::Relatives,
-    Cue::Times,
-    Cue::Places,
 ];
 
 /// Reads a rule, once for each way to leave out what may be missing.

@@ -12,7 +12,6 @@ use super::words::Words;
 /// Letters of a word from which another spelling of it is taken for it.
 const MISSPELLED_MIN: usize = 6;
 
-/// English.
 pub(crate) static ENGLISH: LazyLock<Lexicon> =
     LazyLock::new(|| Lexicon::parse(include_str!("lexicon/en.toml")));
 
@@ -134,22 +133,14 @@ pub(crate) enum Cue {
     Turns,
     /// Opens a question for somebody.
     Who,
-    /// Before one of several things.
-    Articles,
-    /// A superlative that is about how large something is.
-    Extents,
     /// Stands for a superlative where two are compared.
     Comparatives,
     /// Asks for one of several things.
     Whiches,
     /// Before all things of a kind, that are no groups.
     Every,
-    /// Before what a figure is of, as a whole.
-    Across,
     /// Behind `total`: of what it is, is not said.
     Amounts,
-    /// A superlative of how many there are, behind which no number says how many are wanted.
-    Fews,
     /// Between a text and the column that has it somewhere in it.
     Inside,
     /// Asks whether something is so of one thing at least, or once.
@@ -164,8 +155,6 @@ pub(crate) enum Cue {
     Destinations,
     /// Asks for an alarm over what is found.
     Alarms,
-    /// Says that groups come to those of the question before.
-    Adds,
     /// A superlative of which the column does not say where it lies.
     Judging,
     /// Things of which nothing is said: `the highest value`.
@@ -180,28 +169,10 @@ pub(crate) enum Cue {
     Sales,
     /// In names: of which less is better.
     Harms,
-    /// Names rows as such.
-    Rows,
     /// Opens a question for a time.
     When,
-    /// Before those of which some are asked for.
-    SomeOf,
-    /// Before all of something.
-    All,
     /// Before what something is of.
     Of,
-    /// Before what belongs to something.
-    With,
-    /// The same, of one thing.
-    WithA,
-    /// Between a value and the one whose place it takes.
-    InsteadOf,
-    /// Behind a number of occurrences.
-    Times,
-    /// Opens a question for a place.
-    Places,
-    /// Opens a question for a thing.
-    Asks,
     /// Opens a question that yes or no answers.
     YesNo,
     /// Says that something is.
@@ -210,65 +181,29 @@ pub(crate) enum Cue {
     Leads,
     /// The same, and no other question begins so.
     Joins,
-    /// Opens a question that takes up the one before, unless it can be read by itself.
-    Clings,
-    /// The same at its end.
-    Trails,
     /// Stands for the rows of the question before, unless one of `Relatives` follows.
     Anaphors,
     Relatives,
-    /// For what was answered before, within a question: `how many is that per region`.
-    Backs,
-    /// At the end of a question: what was answered before.
-    Pointers,
     /// Before the first of two ends.
     From,
     /// Between two ends.
     To,
-    /// Between two ends that were announced.
-    Both,
-    /// Between what is asked for side by side.
-    Together,
     /// Between conditions of which one is enough.
     Or,
     /// Behind the first of what goes on without an end.
     Onwards,
     /// What says that a bound is a time.
     Timely,
-    /// What lies on both sides of a time or of a condition is asked for.
-    BothSides,
     /// Between a number and what it is divided by.
     Per,
-    /// Before the whole of which something is a share.
-    Among,
-    /// Before who did something.
-    By,
     /// An ending of verbs for what was done.
     Done,
-    /// An ending that makes who does something of a verb.
-    Doers,
-    /// Asks for a number of things.
-    HowMany,
     /// Asks for an amount.
     HowMuch,
     /// Asks for a degree: `how old`.
     Hows,
-    /// A superlative that may be about how many there are.
-    Countable,
-    /// How often something is paid.
-    Regular,
     /// In names and in questions: what somebody is paid.
     Pay,
-    /// A noun for some of the rows only.
-    Restricting,
-    /// Begins a value that says that there is nothing.
-    Nothing,
-    /// A chart of a distribution.
-    Histogram,
-    /// A gain below zero.
-    Losses,
-    /// In names: what may be below zero, and then is a loss.
-    Gains,
     /// In names: follows what the name is of.
     NameJoints,
     /// In names: any table may have it.
@@ -279,16 +214,6 @@ pub(crate) enum Cue {
     KeyEnds,
     /// Names of columns that number rows.
     RowKeys,
-    /// End a question with another one about its answer.
-    AskedBack,
-    /// Begin another question within one.
-    Seconds,
-    /// Compare a number with another.
-    AsMany,
-    /// Shares that may be a verb, or what a column has.
-    Rates,
-    /// Quantiles that are told in quarters.
-    Quarters,
     /// In names: what things are called.
     Labels,
     /// In names: a date that may be text.
@@ -309,15 +234,12 @@ pub(crate) enum Cue {
     Quantities,
     /// In names: when somebody was born or died.
     Births,
-    /// In names: how many of something each row stands for.
-    CountNames,
     /// In names: values add up.
     Additive,
     /// In names: values do not add up.
     Intensive,
 }
 
-/// A unit of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum TimeUnit {
@@ -663,7 +585,6 @@ impl Lexicon {
         self.cues(cue).iter().any(|it| it.eq_ignore_ascii_case(text))
     }
 
-    /// Returns whether a word ends with a cue.
     pub(crate) fn has_ending(&self, cue: Cue, word: &str) -> bool {
         self.cues(cue).iter().any(|it| word.ends_with(it.as_str()))
     }

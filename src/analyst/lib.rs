@@ -44,7 +44,6 @@ type Call = (&'static str, Value);
 /// What happens next.
 #[derive(Debug, PartialEq)]
 enum Next {
-    /// Calls to make.
     Calls(Vec<Call>),
     /// The answer: its text, and the same with a verdict, as a gate reads it.
     Say(String, Value),

@@ -62,7 +62,6 @@ pub(crate) struct Link {
 pub(crate) enum Atom {
     /// A phrase of the language.
     Word(Concept),
-    /// A column.
     Column(Place),
     /// A value of a column.
     Value(Held),

@@ -82,7 +82,6 @@ pub(crate) struct Groups {
 /// What the rows of a group have in common.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum GroupKey {
-    /// A value.
     Column(Place),
     /// A unit of time: the month 2024-05.
     Time(Place, TimeUnit),
@@ -245,7 +244,6 @@ pub(crate) enum Told {
     Some,
     /// Of the column that has the most.
     Most,
-    /// In one number.
     Total,
 }
 
@@ -279,7 +277,6 @@ pub(crate) enum Value {
     Day(Date),
     Clock(Time),
     Text(String),
-    /// Of a column.
     Column(Place),
     /// A part of a date.
     Part(Place, Part),
@@ -305,7 +302,6 @@ pub(crate) enum Arithmetic {
 pub(crate) enum Test {
     /// Two values compare so.
     Is(Value, Op, Value),
-    /// A value is one of these.
     In(Value, Vec<Value>),
     /// A text contains another, whatever the case.
     Text(Place, Within, String),
@@ -377,7 +373,6 @@ pub(crate) enum Chart {
 }
 
 impl Measure {
-    /// The number of rows.
     pub(crate) const ROWS: Measure = Measure { agg: Agg::Count, of: None, only: Vec::new() };
 
     /// Returns a number of the values of a column.

@@ -109,11 +109,8 @@ impl Read {
         offered(&self.readings, &self.unknown, &self.tables)
     }
 
-    /// Returns the result of the best reading, nothing if it is too unlikely to be worth that.
-    ///
-    /// # Errors
-    ///
-    /// Returns what happens next instead: calls to make, or why a reading that is sure has no result.
+    /// Returns the result of the best reading, nothing if it is too unlikely to be worth that. The
+    /// error is what happens next instead: calls to make, or why a reading that is sure has no result.
     pub(crate) fn computed(&self) -> Result<Option<Computed>, Next> {
         let before = sureness(&self.readings, None);
         let is_worth_it =
@@ -393,7 +390,6 @@ struct Asked<'a> {
     tables: &'a [Table],
     joins: &'a Joins,
     lexicon: &'a Lexicon,
-    /// Whether a verdict is asked for.
     wants_verdict: bool,
     turn: &'a Turn,
     last: Option<&'a Last>,

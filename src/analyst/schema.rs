@@ -71,11 +71,9 @@ pub(crate) enum Kind {
     Whole,
     /// Numbers with a fraction.
     Real,
-    /// Text.
     Text,
     /// True or false.
     Bool,
-    /// Days.
     Day,
     /// Days with a time.
     Moment,
@@ -152,7 +150,6 @@ impl Table {
         token.kind == TokenKind::Quoted && is_same(&self.name, &token.text)
     }
 
-    /// Returns where a column is.
     pub(crate) fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|it| it.name == name)
     }

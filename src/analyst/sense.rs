@@ -127,7 +127,6 @@ fn draws_one_point(_: &Scene, query: &LogicalForm) -> bool {
     query.chart == Some(Chart::Scatter) && groups(query).is_some_and(|it| it.keys.is_empty())
 }
 
-/// A number of text.
 fn computes_with_text(scene: &Scene, query: &LogicalForm) -> bool {
     measures(query).iter().any(|it| {
         let needs_number = !matches!(

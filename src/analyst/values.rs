@@ -30,21 +30,9 @@ const LOOKED_MAX: usize = 60;
 const DATED_MAX: usize = 4;
 /// How text writes dates, in terms of strptime; the likelier first.
 const DATE_FORMS: [&str; 15] = [
-    "%Y/%m/%d",
-    "%d.%m.%Y",
-    "%m/%d/%Y",
-    "%d/%m/%Y",
-    "%m-%d-%Y",
-    "%d-%m-%Y",
-    "%b %d %Y",
-    "%b %d, %Y",
-    "%B %d, %Y",
-    "%d %b %Y",
-    "%d %B %Y",
-    "%d-%b-%Y",
-    "%Y/%m/%d %H:%M:%S",
-    "%d.%m.%Y %H:%M",
-    "%m/%d/%Y %H:%M",
+    "%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y", "%m-%d-%Y", "%d-%m-%Y", "%b %d %Y",
+    "%b %d, %Y", "%B %d, %Y", "%d %b %Y", "%d %B %Y", "%d-%b-%Y", "%Y/%m/%d %H:%M:%S",
+    "%d.%m.%Y %H:%M", "%m/%d/%Y %H:%M",
 ];
 /// Rows up to which all values are looked at.
 const ROWS_MAX: u64 = 5_000_000;

@@ -24,7 +24,6 @@ pub(crate) struct Token {
     pub ends_question: bool,
 }
 
-/// What a token is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum TokenKind {
     /// A word, or a sign that stands for one.
@@ -129,7 +128,6 @@ impl Words {
         tokens
     }
 
-    /// Returns the stems of the words in a name.
     pub(crate) fn stems(&self, name: &str) -> Vec<String> {
         let pieces = name.split(|it: char| !it.is_alphanumeric() && it != '%');
         let words = pieces.flat_map(split_name).filter(|it| !it.is_empty());

@@ -86,7 +86,6 @@ pub(crate) fn rows(spec: &ChartSpec, frame: &Frame) -> (X, Vec<PlotSeries>, Opti
 /// The distinct values of a column: weekdays and months in their order, others as they come.
 struct Grouping {
     names: Vec<String>,
-    /// The group of each row.
     of_rows: Vec<usize>,
 }
 

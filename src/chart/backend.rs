@@ -63,11 +63,7 @@ pub(crate) fn raster(scene: &Scene, theme: Theme, scale: f64) -> anyhow::Result<
     Ok(Raster { width, height, rgb: painter.backend.into_rgb() })
 }
 
-/// Returns the width and the height of a scene in whole pixels.
-///
-/// # Errors
-///
-/// Fails when it has no size.
+/// Returns the width and the height of a scene in whole pixels. Fails when it has no size.
 pub(crate) fn size(scene: &Scene, scale: f64) -> anyhow::Result<(u32, u32)> {
     let pixels = |it: f64| u32::try_from(to_pixel(it * scale)).context("the chart has no size");
     Ok((pixels(scene.width)?, pixels(scene.height)?))

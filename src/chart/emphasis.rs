@@ -64,7 +64,6 @@ impl Plot {
         }
     }
 
-    /// Returns the row with an x that reads so.
     fn row_at(&self, x: &str) -> Option<usize> {
         let cleaned = clean(x);
         let is_label = |row: &usize| self.x.full_label(*row) == cleaned;
@@ -115,11 +114,7 @@ impl Plot {
     }
 }
 
-/// Places the texts of a scene.
-///
-/// # Errors
-///
-/// Fails with the first text that has no place.
+/// Places the texts of a scene. Fails with the first text that has no place.
 pub(crate) fn placed(mut scene: Scene) -> Result<Scene, String> {
     let anchors = std::mem::take(&mut scene.anchors);
     // A ring may not cover the label of a value.

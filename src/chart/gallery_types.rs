@@ -57,7 +57,6 @@ fn scripts() -> Vec<(String, Chart)> {
     charts.into()
 }
 
-/// Returns the chart with these options.
 pub(crate) fn with_options(chart: &Chart, options: ChartOptions) -> Chart {
     let spec = ChartSpec { options: Some(Box::new(options)), ..chart.spec().clone() };
     spec.check(chart.frame().clone()).unwrap()

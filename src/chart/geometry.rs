@@ -7,7 +7,6 @@ use crate::theme::Colour;
 /// Left, top, right, bottom.
 pub(crate) type Bounds = (f64, f64, f64, f64);
 
-/// Returns the text of a label, its colour and its bounds.
 pub(crate) fn label(mark: &Mark) -> Option<(&str, Colour, Bounds)> {
     match mark {
         Mark::Text(label) if !label.text.is_empty() => {

@@ -92,7 +92,7 @@ pub struct Drawing {
 
 /// A chart as pixels.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Raster {
+pub(crate) struct Raster {
     /// Pixels.
     pub width: u32,
     /// Pixels.

@@ -96,11 +96,9 @@ pub(crate) struct Panels {
 pub(crate) enum Emphasis {
     /// A series, counted within a panel.
     Series(usize),
-    /// A row.
     Row(usize),
 }
 
-/// A text at a point.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PointText {
     /// The row of the point.
@@ -181,14 +179,12 @@ pub(crate) struct Trend {
 }
 
 impl Trend {
-    /// Returns the value at an x.
     pub(crate) fn at(&self, x: f64) -> f64 {
         self.start + self.slope * x
     }
 }
 
 impl Reference {
-    /// Returns what it is and where.
     pub(crate) fn text(&self, measure: Measure) -> String {
         let amounts = [Some(self.from), self.to].into_iter().flatten();
         let amounts: Vec<_> = amounts.map(|it| numbers::amount(it, measure)).collect();
@@ -201,7 +197,6 @@ impl Reference {
     }
 }
 
-/// One series.
 #[derive(Debug, Clone)]
 pub(crate) struct PlotSeries {
     /// Its name in the legend.
@@ -243,7 +238,6 @@ impl PlotSeries {
 pub(crate) enum X {
     /// At numeric positions.
     Numbers(Vec<Option<f64>>),
-    /// At times.
     Times(Vec<Option<DateTime>>),
     /// Side by side, with labels.
     Labels(Vec<String>),
@@ -314,7 +308,6 @@ impl Plot {
         }
     }
 
-    /// Returns the colour of a series, or of one of its rows.
     pub(crate) fn colour(&self, series: usize, row: Option<usize>) -> Colour {
         let is_strong = match self.emphasis {
             None => return Colour::SERIES[series % Colour::SERIES.len()],

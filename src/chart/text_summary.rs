@@ -29,7 +29,6 @@ const POINTS: usize = 7;
 const FOLDS_MAX: usize = 3;
 /// Indentation of all but its first line.
 const INDENT: &str = "  ";
-/// The text for a missing value.
 const MISSING: &str = "no value";
 
 /// Returns the alternative text and the most important values, each line at most `columns` wide.

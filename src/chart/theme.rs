@@ -110,7 +110,7 @@ impl Theme {
     pub const ALL: [Theme; 2] = [Theme::Light, Theme::Dark];
 
     /// Returns the colour of a role.
-    pub fn rgb(self, colour: Colour) -> Rgb {
+    pub(crate) fn rgb(self, colour: Colour) -> Rgb {
         let palette = match self {
             Theme::Light => &LIGHT,
             Theme::Dark => &DARK,
@@ -121,30 +121,31 @@ impl Theme {
 
 /// The role of a chart's part, to which a theme assigns a colour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Colour(u8);
+pub(crate) struct Colour(u8);
 
 impl Colour {
     /// The paper, which is white in the light theme.
-    pub const PAPER: Colour = Colour(0);
+    pub(crate) const PAPER: Colour = Colour(0);
     /// Titles and labels.
-    pub const INK: Colour = Colour(1);
+    pub(crate) const INK: Colour = Colour(1);
     /// Secondary text: axis labels, notes.
-    pub const GREY: Colour = Colour(2);
+    pub(crate) const GREY: Colour = Colour(2);
     /// The line that values start from.
-    pub const AXIS: Colour = Colour(3);
+    pub(crate) const AXIS: Colour = Colour(3);
     /// Gridlines.
-    pub const GRID: Colour = Colour(4);
+    pub(crate) const GRID: Colour = Colour(4);
     /// The series, in their order.
-    pub const SERIES: [Colour; CHART_SERIES_MAX] = Colour::roles(5);
+    pub(crate) const SERIES: [Colour; CHART_SERIES_MAX] = Colour::roles(5);
     /// Shades of a value: from small to large, then three from slightly to far below zero.
-    pub const SHADES: [Colour; 10] = Colour::roles(Colour::SERIES[CHART_SERIES_MAX - 1].0 + 1);
+    pub(crate) const SHADES: [Colour; 10] =
+        Colour::roles(Colour::SERIES[CHART_SERIES_MAX - 1].0 + 1);
     /// How many of the shades are for values above zero.
-    pub const N_RISING: usize = 7;
+    pub(crate) const N_RISING: usize = 7;
     const ON_SHADES: [Colour; 10] = Colour::roles(Colour::SHADES[9].0 + 1);
     /// The series and categories that are not highlighted.
-    pub const MUTED: Colour = Colour(Colour::ON_SHADES[9].0 + 1);
+    pub(crate) const MUTED: Colour = Colour(Colour::ON_SHADES[9].0 + 1);
     /// Number of roles.
-    pub const N_ROLES: usize = 5 + CHART_SERIES_MAX + 21;
+    pub(crate) const N_ROLES: usize = 5 + CHART_SERIES_MAX + 21;
 
     const fn roles<const N: usize>(first: u8) -> [Colour; N] {
         let mut all = [Colour(first); N];
@@ -157,13 +158,13 @@ impl Colour {
     }
 
     /// Returns the colour of type on a shade; `None` on other colours.
-    pub fn on_shade(self) -> Option<Colour> {
+    pub(crate) fn on_shade(self) -> Option<Colour> {
         let at = Colour::SHADES.iter().position(|it| *it == self)?;
         Some(Colour::ON_SHADES[at])
     }
 
     /// Returns the index of the role.
-    pub fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         usize::from(self.0)
     }
 }

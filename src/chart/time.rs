@@ -121,7 +121,7 @@ pub fn label(time: DateTime, before: Option<DateTime>, unit: Unit) -> (String, S
 }
 
 /// Returns a one-line label that needs no context.
-pub fn full_label(time: DateTime, unit: Unit) -> String {
+pub(crate) fn full_label(time: DateTime, unit: Unit) -> String {
     let format = match unit {
         Unit::Year => "%Y",
         Unit::Month => "%b %Y",

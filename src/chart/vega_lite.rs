@@ -124,7 +124,6 @@ fn hex(colour: Colour) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// Returns the axis of the values.
 fn value_axis(plot: &Plot) -> Value {
     let mut axis = json!({"title": plot.y_label});
     match plot.measure {

@@ -16,11 +16,7 @@ use crate::options::{AskOptions, GlobalOptions, ProviderChoice, TurnOptions};
 use crate::signals::{self, Signals};
 use crate::turn_sinks::TurnSinks;
 
-/// Answers the question.
-///
-/// # Errors
-///
-/// Fails when the command line is wrong, or the turn could not be stored.
+/// Answers the question. Fails when the command line is wrong, or the turn could not be stored.
 pub(crate) fn run(mut options: AskOptions) -> anyhow::Result<ExitStatus> {
     let (mut agent, mut session) = match open(&mut options.turn, "ask", &options.question, false)? {
         ControlFlow::Continue(opened) => opened,
@@ -55,11 +51,8 @@ pub(crate) fn run(mut options: AskOptions) -> anyhow::Result<ExitStatus> {
 /// files. Sets the datasets that `options` makes visible.
 ///
 /// Breaks with a status when the turn cannot begin, after emitting that as events of a turn. Creates a missing
-/// session if there are files, or if the caller may fill it later.
-///
-/// # Errors
-///
-/// Fails when the command line is wrong, or the events cannot be written.
+/// session if there are files, or if the caller may fill it later. Fails when the command line is wrong, or the
+/// events cannot be written.
 pub(crate) fn open(
     options: &mut TurnOptions,
     command: &'static str,
@@ -96,11 +89,8 @@ fn prepare(
     Ok((agent, session))
 }
 
-/// Checks that there is data to ask about, where no file adds any.
-///
-/// # Errors
-///
-/// Fails when there is no session, or a temporary one would have no data.
+/// Checks that there is data to ask about, where no file adds any. Fails when there is no session, or a
+/// temporary one would have no data.
 pub(crate) fn demand_data(options: &TurnOptions) -> anyhow::Result<()> {
     if options.ephemeral {
         options.inputs().demand_for_temporary(&options.global)
@@ -109,11 +99,8 @@ pub(crate) fn demand_data(options: &TurnOptions) -> anyhow::Result<()> {
     }
 }
 
-/// Finishes the output of a turn and reports what no event carries.
-///
-/// # Errors
-///
-/// Fails when the file of `-o` cannot be put in place.
+/// Finishes the output of a turn and reports what no event carries. Fails when the file of `-o` cannot be put
+/// in place.
 pub(crate) fn settle(
     end: TurnEnd,
     output: TurnSinks,
@@ -134,11 +121,7 @@ pub(crate) fn settle(
     Ok(end.status)
 }
 
-/// Prepares the provider.
-///
-/// # Errors
-///
-/// Fails when a required key is missing, or a cassette cannot be used.
+/// Prepares the provider. Fails when a required key is missing, or a cassette cannot be used.
 pub(crate) fn provider(options: &TurnOptions, key: Option<Key>) -> anyhow::Result<Provider> {
     let provider = match &options.provider {
         ProviderChoice::Remote(remote, _) => {
@@ -156,11 +139,7 @@ pub(crate) fn provider(options: &TurnOptions, key: Option<Key>) -> anyhow::Resul
     }
 }
 
-/// Fetches the key, now that a request is due.
-///
-/// # Errors
-///
-/// Fails when a required key is missing.
+/// Fetches the key, now that a request is due. Fails when a required key is missing.
 pub(crate) fn key(options: &TurnOptions) -> anyhow::Result<Option<Key>> {
     match &options.provider {
         ProviderChoice::Remote(_, source) => source.get(),
@@ -169,9 +148,6 @@ pub(crate) fn key(options: &TurnOptions) -> anyhow::Result<Option<Key>> {
 }
 
 /// Reports as a turn would why it cannot begin, and returns the status. A wrong command line is not a turn.
-///
-/// # Errors
-///
 /// Fails with this error when the command line is wrong, and when the events cannot be written.
 fn tell_failure(
     error: anyhow::Error,

@@ -43,12 +43,8 @@ const GREETED_MAX: usize = 5;
 
 /// Answers questions until the input ends, from the terminal or from a pipe.
 ///
-/// Returns the worst status of all turns. On a terminal, where the user has seen each status, returns that
-/// of the chat itself.
-///
-/// # Errors
-///
-/// Fails when the chat, or a turn from a pipe, could not begin.
+/// Returns the worst status of all turns. On a terminal, where the user has seen each status, returns that of
+/// the chat itself. Fails when the chat, or a turn from a pipe, could not begin.
 pub(crate) fn run(options: ChatOptions, settings: &Settings) -> anyhow::Result<ExitStatus> {
     let ChatOptions { question, input, home, turn: mut options } = options;
     let is_live = options.global.terminal.stdin_is_tty;

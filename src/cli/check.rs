@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Args, ValueEnum};
 
+use csv_agent_ingest::DateOrder;
 use csv_agent_render::report::checks::{ChecksReport, RuleOutcome, RuleReport};
 use csv_agent_session::Session;
 use csv_agent_session::store::now_utc;
@@ -25,8 +26,8 @@ use csv_agent_types::status::{ExitStatus, Failure, one_line};
 
 use crate::ci_reports::ReportFiles;
 use crate::diagnostics;
-use crate::flags::SettingFlags;
-use crate::ingest::{Order, TurnInputs, files_of, ingest_for_turn};
+use crate::flags::{SettingFlags, one_of};
+use crate::ingest::{TurnInputs, files_of, ingest_for_turn};
 use crate::options::GlobalOptions;
 use crate::options::ask::demand_apart;
 use crate::options::settings::Settings;
@@ -44,7 +45,7 @@ pub(crate) use propose::is_key_name;
 /// Flags of `check`.
 #[derive(Debug, Clone, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-pub struct CheckFlags {
+pub(crate) struct CheckFlags {
     /// The file with the rules [default: checks.toml]
     ///
     /// With `--init`, files with data.
@@ -92,8 +93,8 @@ pub struct CheckFlags {
     pub strict: bool,
 
     /// Order of ambiguous dates such as 01/02/2024 [default: detected]
-    #[arg(long, value_name = "ORDER", value_enum, hide_short_help = true)]
-    pub date_order: Option<Order>,
+    #[arg(long, value_name = "ORDER", value_parser = one_of::<DateOrder>(), hide_short_help = true)]
+    pub date_order: Option<DateOrder>,
 
     /// Propose rules for data files, and print them
     ///
@@ -123,7 +124,7 @@ pub struct CheckFlags {
 
 /// The rules whose results the exit status has.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum FailFrom {
+pub(crate) enum FailFrom {
     /// None of them
     Never,
     /// Those with the severity `bad`: exit with 11
@@ -134,11 +135,7 @@ pub enum FailFrom {
 }
 
 impl CheckFlags {
-    /// Returns the file of rules.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`ExitStatus::Usage`] when there are several.
+    /// Returns the file of rules. Fails with [`ExitStatus::Usage`] when there are several.
     fn path(&self) -> Result<PathBuf, Failure> {
         match &self.files[..] {
             [] => Ok(PathBuf::from(USUAL)),
@@ -159,11 +156,8 @@ impl CheckFlags {
     }
 }
 
-/// Runs the rules, prints their results and writes the reports.
-///
-/// # Errors
-///
-/// Fails when the file or its data cannot be read, or an output cannot be written. The reports then say why.
+/// Runs the rules, prints their results and writes the reports. Fails when the file or its data cannot be read,
+/// or an output cannot be written. The reports then say why.
 pub(crate) fn run(
     flags: &CheckFlags,
     settings: &Settings,
@@ -224,11 +218,8 @@ pub(crate) fn run(
     Ok(status)
 }
 
-/// Checks that no report would replace the rules, their lock or the data.
-///
-/// # Errors
-///
-/// Fails with [`ExitStatus::Usage`] when one would.
+/// Checks that no report would replace the rules, their lock or the data. Fails with [`ExitStatus::Usage`] when
+/// one would.
 fn demand_no_input(
     reports: &[ReportTarget],
     path: &Path,

@@ -56,11 +56,7 @@ impl ReportFiles {
         Ok(ReportFiles { open: open.collect::<anyhow::Result<_>>()?, summary: summary.cloned() })
     }
 
-    /// Writes each report, once.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a report cannot be made or written.
+    /// Writes each report, once. Fails when a report cannot be made or written.
     pub(crate) fn write(
         &mut self,
         text: impl Fn(ReportKind) -> anyhow::Result<String>,

@@ -22,14 +22,14 @@ use super::{diagnostics, stdout};
 /// Flags of `config`.
 #[derive(Debug, Clone, Args)]
 #[command(arg_required_else_help = true)]
-pub struct ConfigFlags {
+pub(crate) struct ConfigFlags {
     #[command(subcommand)]
     pub what: ConfigAction,
 }
 
 /// What `config` does.
 #[derive(Debug, Clone, Subcommand)]
-pub enum ConfigAction {
+pub(crate) enum ConfigAction {
     /// Print each setting with its value and its origin
     Show(Box<SettingFlags>),
     /// Set a setting in your own configuration file
@@ -66,11 +66,8 @@ impl ConfigFlags {
     }
 }
 
-/// Prints the settings, or changes the user's own file.
-///
-/// # Errors
-///
-/// Fails when stdout or the file cannot be written, or a value is invalid.
+/// Prints the settings, or changes the user's own file. Fails when stdout or the file cannot be written, or a
+/// value is invalid.
 pub(crate) fn run(
     flags: &ConfigFlags,
     settings: &Settings,

@@ -10,11 +10,7 @@ use super::options::GlobalOptions;
 
 /// Returns whether to proceed: `--yes`, or the user's answer on the terminal.
 ///
-/// `what` is the action: `remove …`.
-///
-/// # Errors
-///
-/// Fails with [`ExitStatus::Usage`] when there is no terminal to ask on.
+/// `what` is the action: `remove …`. Fails with [`ExitStatus::Usage`] when there is no terminal to ask on.
 pub(crate) fn confirm(what: &str, yes: bool, options: &GlobalOptions) -> anyhow::Result<bool> {
     if yes {
         return Ok(true);

@@ -35,7 +35,7 @@ const NAMED_MAX: usize = 10;
 /// Flags of `datasets`.
 #[derive(Debug, Clone, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-pub struct DatasetsFlags {
+pub(crate) struct DatasetsFlags {
     /// Datasets to show, or patterns such as 'fraud_*' [default: all]
     #[arg(value_name = "NAME")]
     pub names: Vec<String>,
@@ -69,11 +69,8 @@ pub struct DatasetsFlags {
     pub yes: bool,
 }
 
-/// Prints the requested information, or removes datasets.
-///
-/// # Errors
-///
-/// Fails when there is no session, no dataset of a name, or stdout cannot be written.
+/// Prints the requested information, or removes datasets. Fails when there is no session, no dataset of a name,
+/// or stdout cannot be written.
 pub(crate) fn run(
     flags: &DatasetsFlags,
     settings: &Settings,

@@ -12,12 +12,9 @@ use super::options::GlobalOptions;
 use super::stdout;
 use crate::environment::Environment;
 
-/// Copies events from stdin to stdout, decrypted. Plain rows are unchanged.
-///
-/// # Errors
-///
-/// Fails when stdin is a terminal, a line is not an event or is too long, its rows are encrypted and the
-/// key is missing or wrong, or stdout cannot be written. Encrypted rows are never copied as they are.
+/// Copies events from stdin to stdout, decrypted. Plain rows are unchanged. Fails when stdin is a terminal, a
+/// line is not an event or is too long, its rows are encrypted and the key is missing or wrong, or stdout
+/// cannot be written. Encrypted rows are never copied as they are.
 pub(crate) fn run(
     environment: &Environment,
     options: &GlobalOptions,

@@ -30,7 +30,7 @@ use inputs::InputDataset;
 
 /// Flags of `describe`.
 #[derive(Debug, Clone, Args)]
-pub struct DescribeFlags {
+pub(crate) struct DescribeFlags {
     /// Files, or datasets of the session [default: all its datasets]
     ///
     /// csv-agent reads files, directories and patterns without adding them to the session. `-`
@@ -47,11 +47,8 @@ pub struct DescribeFlags {
     pub limits: EngineLimits,
 }
 
-/// Describes the inputs on stdout.
-///
-/// # Errors
-///
-/// Fails when an input is neither a file nor a dataset or cannot be read, and when stdout cannot be written.
+/// Describes the inputs on stdout. Fails when an input is neither a file nor a dataset or cannot be read, and
+/// when stdout cannot be written.
 pub(crate) fn run(
     flags: &DescribeFlags,
     settings: &Settings,

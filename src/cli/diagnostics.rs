@@ -18,7 +18,6 @@ pub(crate) fn status_of(error: &anyhow::Error) -> ExitStatus {
     failure.or_else(|| provider().map(ProviderError::exit_status)).unwrap_or(ExitStatus::Internal)
 }
 
-/// Returns the hint of an error, if it has one.
 pub(crate) fn hint_of(error: &anyhow::Error) -> Option<&str> {
     let said = error.chain().find_map(|it| {
         let failure = it.downcast_ref::<Failure>().and_then(|it| it.hint.as_deref());

@@ -9,7 +9,7 @@ use anyhow::anyhow;
 use clap::Args;
 use serde_json::Value;
 
-use csv_agent_ingest::{FILE_COLUMN, rows};
+use csv_agent_ingest::{DateOrder, FILE_COLUMN, rows};
 use csv_agent_query::{Prepared, RowOrigin};
 use csv_agent_session::Session;
 use csv_agent_types::catalog::{Column, DType, Dataset};
@@ -20,8 +20,8 @@ use csv_agent_types::status::{ExitStatus, Failure};
 use crate::check::is_key_name;
 use crate::diagnostics;
 use crate::engine::{self, Results};
-use crate::flags::EngineLimits;
-use crate::ingest::{Order, TurnInputs, ingest_for_turn, named_argument};
+use crate::flags::{EngineLimits, one_of};
+use crate::ingest::{TurnInputs, ingest_for_turn, named_argument};
 use crate::options::GlobalOptions;
 use crate::options::settings::Settings;
 use crate::row_places::RowPlaces;
@@ -37,7 +37,7 @@ const KEY_CANDIDATES_MAX: usize = 32;
 
 /// Flags of `diff`.
 #[derive(Debug, Clone, Args)]
-pub struct DiffFlags {
+pub(crate) struct DiffFlags {
     /// The earlier version: a file, or a pattern of files that form one table
     #[arg(value_name = "OLD")]
     pub old: PathBuf,
@@ -58,18 +58,15 @@ pub struct DiffFlags {
     pub ignore: Vec<String>,
 
     /// Order of ambiguous dates such as 01/02/2024 [default: detected]
-    #[arg(long, value_name = "ORDER", value_enum)]
-    pub date_order: Option<Order>,
+    #[arg(long, value_name = "ORDER", value_parser = one_of::<DateOrder>())]
+    pub date_order: Option<DateOrder>,
 
     #[command(flatten)]
     pub limits: EngineLimits,
 }
 
-/// Compares the two versions and prints where they differ.
-///
-/// # Errors
-///
-/// Fails when a version cannot be read, has no such column, or has rows with the same key.
+/// Compares the two versions and prints where they differ. Fails when a version cannot be read, has no such
+/// column, or has rows with the same key.
 pub(crate) fn run(
     flags: &DiffFlags,
     settings: &Settings,
@@ -219,7 +216,6 @@ impl DiffEngine<'_> {
         Ok((engine::run(queries, files, self.settings)?, origins))
     }
 
-    /// Returns the first row of the result of each statement.
     fn first_rows(&self, statements: &[String]) -> anyhow::Result<Vec<Frame>> {
         engine::first_rows(statements, self.session, "diff", self.settings, 1)
     }

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use serde_json::json;
+use strum::IntoStaticStr;
 
 use csv_agent_sink::Format;
 use csv_agent_types::status::{BUILTIN, ExitStatus};
@@ -31,7 +32,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Flags of `doctor`.
 #[derive(Debug, Clone, Args)]
-pub struct DoctorFlags {
+pub(crate) struct DoctorFlags {
     /// Check every file of the session instead
     ///
     /// Without an ID, csv-agent checks only these files. With an ID, it runs the usual checks for that
@@ -66,12 +67,12 @@ pub struct DoctorFlags {
 
 impl DoctorFlags {
     /// Returns whether only the session's files are checked.
-    pub fn is_about_session(&self) -> bool {
+    pub(crate) fn is_about_session(&self) -> bool {
         self.repair || self.session.as_deref() == Some(NO_ID)
     }
 
     /// Returns the flags that configuration files can set.
-    pub fn settings(&self) -> SettingFlags {
+    pub(crate) fn settings(&self) -> SettingFlags {
         SettingFlags {
             model: self.model.clone(),
             base_url: self.base_url.clone(),
@@ -81,7 +82,8 @@ impl DoctorFlags {
 }
 
 /// The result of a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 enum CheckState {
     Ok,
     /// Not checked.
@@ -94,12 +96,7 @@ enum CheckState {
 
 impl CheckState {
     fn name(self) -> &'static str {
-        match self {
-            CheckState::Ok => "ok",
-            CheckState::Skipped => "skipped",
-            CheckState::Warning => "warning",
-            CheckState::Problem(_) => "problem",
-        }
+        self.into()
     }
 
     fn status(self) -> ExitStatus {
@@ -130,11 +127,8 @@ impl Check {
     }
 }
 
-/// Checks what a question needs, and prints one line per check.
-///
-/// # Errors
-///
-/// Fails when an environment variable is invalid, or stdout cannot be written.
+/// Checks what a question needs, and prints one line per check. Fails when an environment variable is invalid,
+/// or stdout cannot be written.
 pub(crate) fn run(
     flags: &DoctorFlags,
     settings: &Settings,

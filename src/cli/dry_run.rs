@@ -27,11 +27,7 @@ const NO_KEY: &str = "***";
 /// The URL of a request, and its headers.
 type Destination = Option<(String, Vec<(String, String)>)>;
 
-/// Prints the request.
-///
-/// # Errors
-///
-/// Fails when the session, a file or a setting is invalid, or the output cannot be written.
+/// Prints the request. Fails when the session, a file or a setting is invalid, or the output cannot be written.
 pub(crate) fn run(options: &AskOptions) -> anyhow::Result<ExitStatus> {
     let turn = &options.turn;
     let provider = provider(turn, no_key(turn))?;

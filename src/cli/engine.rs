@@ -32,11 +32,8 @@ pub(crate) struct Results {
     _scratch: TempDir,
 }
 
-/// Returns the name and the Parquet file of each dataset of a session's catalog, for `command`.
-///
-/// # Errors
-///
-/// Fails when a file is damaged or missing, or a dataset is on a cluster.
+/// Returns the name and the Parquet file of each dataset of a session's catalog, for `command`. Fails when a
+/// file is damaged or missing, or a dataset is on a cluster.
 pub(crate) fn files_of(
     dir: &Path,
     catalog: &Catalog,
@@ -70,11 +67,8 @@ pub(crate) fn paths_of(
     catalog.iter().map(file).collect()
 }
 
-/// Runs queries in a confined child, one after another, up to the first that fails.
-///
-/// # Errors
-///
-/// Fails when a query does, needs more memory or time than it may, or a signal came.
+/// Runs queries in a confined child, one after another, up to the first that fails. Fails when a query does,
+/// needs more memory or time than it may, or a signal came.
 pub(crate) fn run(
     queries: impl IntoIterator<Item = Query>,
     tables: Vec<(String, PathBuf)>,

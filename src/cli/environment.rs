@@ -7,7 +7,7 @@ use csv_agent_sink::Format;
 use csv_agent_types::status::{ExitStatus, Failure};
 use csv_agent_worker::sandbox::Layer;
 
-use super::flags::{FORMATS, format_of};
+use super::flags::Worded;
 use super::value_parsers;
 
 /// Values of `TERM` for terminals on which no line can be written over.
@@ -115,17 +115,13 @@ pub(crate) struct Environment {
 }
 
 impl Environment {
-    /// Reads the process's environment.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a variable has a value that cannot be meant: the message names it.
+    /// Reads the process's environment. Fails when a variable has a value that cannot be meant: the message
+    /// names it.
     pub(crate) fn read() -> anyhow::Result<Environment> {
         #[expect(clippy::disallowed_methods, reason = "this is the one place")]
         Environment::look_up(&mut |name| std::env::var_os(name))
     }
 
-    /// Makes an environment of these variables.
     #[cfg(test)]
     pub(crate) fn of(variables: &[(&str, &str)]) -> anyhow::Result<Environment> {
         Environment::look_up(&mut |name| {
@@ -267,10 +263,10 @@ fn memory(name: &'static str, get: &mut Get) -> anyhow::Result<Option<u64>> {
 
 fn format(name: &'static str, get: &mut Get) -> anyhow::Result<Option<Format>> {
     let Some(value) = text(name, get)? else { return Ok(None) };
-    if let Some(format) = format_of(&value) {
+    if let Some(format) = Format::of_word(&value) {
         return Ok(Some(format));
     }
-    let names = FORMATS.map(|(_, name, _)| name).join(", ");
+    let names = Format::words().join(", ");
     Err(invalid(name, &format!("`{value}` is not one of {names}")))
 }
 

@@ -18,7 +18,7 @@ use super::{diagnostics, signals, stored_turns};
 
 /// Flags of `export`.
 #[derive(Debug, Clone, Args)]
-pub struct ExportFlags {
+pub(crate) struct ExportFlags {
     /// What to write
     #[arg(value_name = "FORM", value_enum)]
     pub form: ExportFormat,
@@ -36,7 +36,7 @@ pub struct ExportFlags {
 
 /// What turns become.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ExportFormat {
+pub(crate) enum ExportFormat {
     /// A Python script that reads the original files and fails if the results differ
     Py,
     /// The same as a Jupyter notebook
@@ -45,11 +45,8 @@ pub enum ExportFormat {
     Md,
 }
 
-/// Exports turns in another format.
-///
-/// # Errors
-///
-/// Fails when there is no such turn, it ran no code, or the file cannot be written.
+/// Exports turns in another format. Fails when there is no such turn, it ran no code, or the file cannot be
+/// written.
 pub(crate) fn run(
     flags: &ExportFlags,
     settings: &Settings,

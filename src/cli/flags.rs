@@ -1,22 +1,24 @@
 //! The flags that several commands share. Their doc comments are the help texts.
 
 mod interpreter;
+mod words;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use csv_agent_chart::Theme;
 use csv_agent_provider::Api;
+use csv_agent_provider::hosted::code_interpreter::MemoryTier;
 use csv_agent_sink::Format;
 use csv_agent_types::conversation::Effort;
 
 use super::value_parsers;
 use crate::value_parsers::ReportTarget;
 
-pub(crate) use interpreter::{ContainerMemory, InterpreterChoice, OnExpired, ToolChoiceFlag};
+pub(crate) use interpreter::{InterpreterChoice, OnExpired, ToolChoiceFlag};
+pub(crate) use words::{Worded, one_of};
 
 /// The value of `doctor --session` without an ID, which cannot be typed.
 pub(crate) const NO_ID: &str = "\0";
@@ -100,7 +102,7 @@ pub(crate) struct FormatFlags {
     #[arg(
         long,
         value_name = "FORMAT",
-        value_parser = format_parser(),
+        value_parser = one_of::<Format>(),
         overrides_with = "json",
         global = true
     )]
@@ -132,7 +134,7 @@ pub(crate) enum ColorChoice {
 
 /// How a terminal shows charts.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum ImageChoice {
+pub(crate) enum ImageChoice {
     /// Pictures if the terminal says that it supports them, otherwise `blocks`
     #[default]
     Auto,
@@ -152,7 +154,7 @@ pub enum ImageChoice {
 
 /// The question, and flags for one answer.
 #[derive(Debug, Clone, Args)]
-pub struct AskFlags {
+pub(crate) struct AskFlags {
     /// The question. `-` reads it from stdin
     ///
     /// Without a question, csv-agent reads stdin if it is a pipe.
@@ -213,7 +215,7 @@ pub struct AskFlags {
 
 /// The first question, and flags for all answers.
 #[derive(Debug, Clone, Args)]
-pub struct ChatFlags {
+pub(crate) struct ChatFlags {
     /// The first question
     #[arg(value_name = "QUESTION")]
     pub question: Vec<String>,
@@ -235,7 +237,7 @@ pub struct ChatFlags {
 
 /// How a pipe separates questions.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum InputForm {
+pub(crate) enum InputForm {
     /// One question per line
     #[default]
     Lines,
@@ -248,7 +250,7 @@ pub enum InputForm {
 /// Flags of every turn, asked by `ask` or in `chat`.
 #[derive(Debug, Clone, Default, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-pub struct TurnFlags {
+pub(crate) struct TurnFlags {
     /// Ask about this file or directory only. May be repeated
     ///
     /// csv-agent ingests it first. It takes the same paths and patterns as `csv-agent ingest`. `-`
@@ -375,7 +377,7 @@ pub struct TurnFlags {
 /// Flags that are also settings of configuration files.
 #[derive(Debug, Clone, Default, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-pub struct SettingFlags {
+pub(crate) struct SettingFlags {
     /// Give the model this description of the data
     ///
     /// The file can contain a data dictionary, units and conventions.
@@ -398,8 +400,8 @@ pub struct SettingFlags {
     pub language: Option<String>,
 
     /// Background of charts [default: light]
-    #[arg(long, value_name = "THEME", value_enum, help_heading = "Answer", hide_short_help = true)]
-    pub chart_theme: Option<ChartTheme>,
+    #[arg(long, value_name = "THEME", value_parser = one_of::<Theme>(), help_heading = "Answer", hide_short_help = true)]
+    pub chart_theme: Option<Theme>,
 
     /// Resolution of PNG charts, 1 or 2 [default: 1]
     ///
@@ -464,8 +466,8 @@ pub struct SettingFlags {
     /// Memory of a container that csv-agent makes [default: 1g]
     ///
     /// More memory costs more.
-    #[arg(long, value_name = "SIZE", value_enum, help_heading = "Code", hide_short_help = true)]
-    pub container_memory: Option<ContainerMemory>,
+    #[arg(long, value_name = "SIZE", value_parser = one_of::<MemoryTier>(), help_heading = "Code", hide_short_help = true)]
+    pub container_memory: Option<MemoryTier>,
 
     /// What to do if the provider's container has expired [default: error]
     ///
@@ -506,13 +508,13 @@ pub struct SettingFlags {
     pub api: Option<ApiFlag>,
 
     /// How much a reasoning model thinks [default: the model's own]
-    #[arg(long, value_name = "EFFORT", value_enum, help_heading = "Model", hide_short_help = true)]
-    pub reasoning: Option<Reasoning>,
+    #[arg(long, value_name = "EFFORT", value_parser = one_of::<Effort>(), help_heading = "Model", hide_short_help = true)]
+    pub reasoning: Option<Effort>,
 }
 
 /// Limits of a run of the SQL engine.
 #[derive(Debug, Clone, Args)]
-pub struct EngineLimits {
+pub(crate) struct EngineLimits {
     /// Memory limit, such as 8GB [default: half of the machine's, at least 2GiB]
     #[arg(long, value_name = "SIZE", value_parser = value_parsers::memory)]
     pub memory: Option<u64>,
@@ -531,7 +533,7 @@ impl EngineLimits {
 
 /// What in an answer ends the process with a status of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum FailOn {
+pub(crate) enum FailOn {
     /// Turn the check off, and ignore an earlier `--fail-on`
     Never,
     /// Exit with 11 if the verdict is bad
@@ -545,7 +547,7 @@ pub enum FailOn {
 
 /// What an answer must come with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Require {
+pub(crate) enum Require {
     /// A table
     Table,
     /// A chart
@@ -554,7 +556,7 @@ pub enum Require {
 
 /// What a server speaks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum ApiFlag {
+pub(crate) enum ApiFlag {
     /// The Responses API, or Chat Completions if the server does not have it
     #[default]
     Auto,
@@ -575,70 +577,4 @@ impl From<ApiFlag> for Option<Api> {
             ApiFlag::Messages => Some(Api::Messages),
         }
     }
-}
-
-/// How hard a reasoning model thinks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Reasoning {
-    /// Little
-    Low,
-    /// Enough for most questions
-    Medium,
-    /// A lot. Slower and more expensive
-    High,
-}
-
-impl From<Reasoning> for Effort {
-    fn from(reasoning: Reasoning) -> Effort {
-        match reasoning {
-            Reasoning::Low => Effort::Low,
-            Reasoning::Medium => Effort::Medium,
-            Reasoning::High => Effort::High,
-        }
-    }
-}
-
-/// The paper of charts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum ChartTheme {
-    /// A white background
-    #[default]
-    Light,
-    /// A dark background
-    Dark,
-}
-
-impl From<ChartTheme> for Theme {
-    fn from(theme: ChartTheme) -> Theme {
-        match theme {
-            ChartTheme::Light => Theme::Light,
-            ChartTheme::Dark => Theme::Dark,
-        }
-    }
-}
-
-/// Every format with its name and description.
-pub(crate) const FORMATS: [(Format, &str, &str); 7] = [
-    (Format::Text, "text", "For people: tables, charts and the reply. In a pipe, Markdown"),
-    (Format::Reply, "reply", "Only the text of the reply"),
-    (Format::Json, "json", "One JSON document"),
-    (Format::Jsonl, "jsonl", "One JSON event per line, as it happens"),
-    (Format::Csv, "csv", "One table, separated by commas"),
-    (Format::Tsv, "tsv", "One table, separated by tabs"),
-    (Format::Md, "md", "Markdown with the tables, charts and the reply"),
-];
-
-/// Returns the format with this name.
-pub(crate) fn format_of(name: &str) -> Option<Format> {
-    FORMATS.iter().find(|(_, it, _)| *it == name).map(|(format, _, _)| *format)
-}
-
-/// Returns the name of a format.
-pub(crate) fn format_name(format: Format) -> &'static str {
-    FORMATS.iter().find(|it| it.0 == format).map_or("another format", |it| it.1)
-}
-
-fn format_parser() -> impl TypedValueParser<Value = Format> {
-    let values = FORMATS.map(|(_, name, about)| PossibleValue::new(name).help(about));
-    PossibleValuesParser::new(values).try_map(|name| format_of(&name).ok_or("no such format"))
 }

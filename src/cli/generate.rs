@@ -13,7 +13,7 @@ use super::{schemas, stdout};
 
 /// Flags of `completions`.
 #[derive(Debug, Clone, Args)]
-pub struct CompletionsFlags {
+pub(crate) struct CompletionsFlags {
     /// Your shell
     #[arg(value_name = "SHELL", value_enum)]
     pub shell: Shell,
@@ -21,7 +21,7 @@ pub struct CompletionsFlags {
 
 /// Flags of `schema`.
 #[derive(Debug, Clone, Args)]
-pub struct SchemaFlags {
+pub(crate) struct SchemaFlags {
     /// Which schema to print
     #[arg(value_name = "WHAT", value_enum)]
     pub what: SchemaOf,
@@ -29,7 +29,7 @@ pub struct SchemaFlags {
 
 /// What a schema describes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum SchemaOf {
+pub(crate) enum SchemaOf {
     /// A line of `--format jsonl` and `--events`
     Events,
     /// The document of `ask --json`
@@ -46,7 +46,7 @@ pub enum SchemaOf {
 
 /// Flags of `generate`.
 #[derive(Debug, Clone, Args)]
-pub struct GenerateFlags {
+pub(crate) struct GenerateFlags {
     /// What to write
     #[arg(value_name = "WHAT", value_enum)]
     pub what: Generated,
@@ -58,7 +58,7 @@ pub struct GenerateFlags {
 
 /// What is kept in the repository beside the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Generated {
+pub(crate) enum Generated {
     /// One man page per command
     Man,
     /// One file per shell
@@ -78,7 +78,7 @@ pub(crate) fn completions(
 /// Prints a JSON Schema.
 pub(crate) fn schema(flags: &SchemaFlags) -> anyhow::Result<ExitStatus> {
     let text = match flags.what {
-        SchemaOf::Events => schemas::EVENTS.to_owned(),
+        SchemaOf::Events => pretty(&serde_json::from_str(schemas::EVENTS)?)?,
         SchemaOf::Result => pretty(&schemas::result()?)?,
         SchemaOf::Description => pretty(&schemas::description())?,
         SchemaOf::Checks => pretty(&schemas::checks())?,

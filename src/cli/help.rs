@@ -20,7 +20,7 @@ const COLUMN_MIN: usize = 30;
 
 /// What `help` explains.
 #[derive(Debug, Clone, Args)]
-pub struct HelpFlags {
+pub(crate) struct HelpFlags {
     /// A command, or a topic: `exit-codes`, `environment`, `config`, `thresholds`, `events`, `sql`, `checks`
     #[arg(value_name = "COMMAND|TOPIC")]
     pub topic: Vec<String>,
@@ -195,11 +195,8 @@ without a shell when you ask a question. No flag and no setting contains the key
 Schema of these files. With `--no-config`, csv-agent reads none of them.
 ";
 
-/// Prints the requested help, with lines of at most `width` columns.
-///
-/// # Errors
-///
-/// Fails when there is no such command or topic, or stdout cannot be written.
+/// Prints the requested help, with lines of at most `width` columns. Fails when there is no such command or
+/// topic, or stdout cannot be written.
 pub(crate) fn run(
     flags: &HelpFlags,
     mut command: Command,

@@ -20,12 +20,8 @@ const KINDS: [(&str, &[u8]); 4] = [
     ("image/webp", b"RIFF????WEBP"),
 ];
 
-/// Returns the question of an `ask`, with its images.
-///
-/// # Errors
-///
-/// Fails with [`ExitStatus::Input`] when an image cannot be read, is too large, or is not of a supported
-/// type.
+/// Returns the question of an `ask`, with its images. Fails with [`ExitStatus::Input`] when an image cannot be
+/// read, is too large, or is not of a supported type.
 pub(crate) fn question(options: &AskOptions) -> anyhow::Result<Question> {
     let images =
         options.images.iter().map(|it| data_url(it)).collect::<anyhow::Result<Vec<String>>>()?;

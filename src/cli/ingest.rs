@@ -44,6 +44,7 @@ use csv_agent_types::directory;
 use csv_agent_types::limits::{REJECT_BYTES_MAX, REJECTS_MAX};
 use csv_agent_types::status::{ExitStatus, Failure};
 
+use super::flags::one_of;
 use super::listing::{self, Listing};
 use super::options::GlobalOptions;
 use super::options::settings::Settings;
@@ -63,7 +64,7 @@ pub(crate) use remote::{heads, take_places};
 /// Flags of `ingest`.
 #[derive(Debug, Clone, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-pub struct IngestFlags {
+pub(crate) struct IngestFlags {
     /// Files, directories, patterns or archives. `-` reads stdin
     ///
     /// Files can be CSV, Parquet, Arrow or JSON, workbooks, or SQLite databases. They can be
@@ -158,7 +159,7 @@ pub struct IngestFlags {
 /// Flags of how a file is read. What they do not say is detected.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "How to read the file [default: detected]")]
-pub struct ReadFlags {
+pub(crate) struct ReadFlags {
     /// Delimiter of the cells
     ///
     /// One or more characters, or a word: comma, tab, semicolon, pipe, space.
@@ -261,8 +262,8 @@ pub struct ReadFlags {
     pub dtype: Vec<(String, RequestedType)>,
 
     /// Order of ambiguous dates such as 01/02/2024
-    #[arg(long, value_name = "ORDER", value_enum)]
-    pub date_order: Option<Order>,
+    #[arg(long, value_name = "ORDER", value_parser = one_of::<DateOrder>())]
+    pub date_order: Option<DateOrder>,
 
     /// Decimal mark of all numbers: a comma or a point
     #[arg(long, value_name = "CHAR", value_parser = value_parsers::decimal, hide_short_help = true)]
@@ -275,7 +276,7 @@ const MAX_BYTES: &str = "400MiB";
 
 /// What to do when a dataset of that name holds other data.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum IfExists {
+pub(crate) enum IfExists {
     /// Ask about a single file on a terminal. Otherwise fail, and keep the dataset
     #[default]
     Ask,
@@ -289,7 +290,7 @@ pub enum IfExists {
 
 /// Which tables of a file become datasets.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum Tables {
+pub(crate) enum Tables {
     /// Only the first. A message says where the next one begins
     #[default]
     First,
@@ -297,34 +298,10 @@ pub enum Tables {
     All,
 }
 
-/// What comes first in a day.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Order {
-    /// Day, month, year
-    Dmy,
-    /// Month, day, year
-    Mdy,
-    /// Year, month, day
-    Ymd,
-}
-
-impl From<Order> for DateOrder {
-    fn from(order: Order) -> Self {
-        match order {
-            Order::Dmy => DateOrder::Dmy,
-            Order::Mdy => DateOrder::Mdy,
-            Order::Ymd => DateOrder::Ymd,
-        }
-    }
-}
-
 /// Ingests the files that the flags name and prints one row per dataset.
 ///
-/// A failed file is reported on stderr and does not undo the others; the exit status reflects it.
-///
-/// # Errors
-///
-/// Fails when the flags contradict each other, the session cannot be opened, or stdout cannot be written.
+/// A failed file is reported on stderr and does not undo the others; the exit status reflects it. Fails when
+/// the flags contradict each other, the session cannot be opened, or stdout cannot be written.
 pub(crate) fn run(
     flags: &IngestFlags,
     settings: &Settings,
@@ -879,7 +856,7 @@ pub(crate) struct TurnInputs<'a> {
     /// Whether a file with rows that do not fit is refused.
     pub is_strict: bool,
     /// The order of ambiguous dates.
-    pub date_order: Option<Order>,
+    pub date_order: Option<DateOrder>,
     /// How to read the files, if the user says so.
     pub read: Option<&'a IngestOptions>,
     /// The only statement that will read the datasets, if it names all columns that it reads.
@@ -889,13 +866,9 @@ pub(crate) struct TurnInputs<'a> {
 /// Ingests the inputs of `ask` and `chat` into an open session: files, directories, patterns and archives.
 /// Returns the names of the datasets. The session receives the warnings about files that have changed.
 ///
-/// An unreadable file of a directory causes only a warning, if there is another. Data from stdin replaces earlier data
-/// from stdin.
-///
-/// # Errors
-///
-/// Fails when there is nothing at a path, when a named file cannot be ingested, or its name is used by
-/// other data; with the signal's status when one came.
+/// An unreadable file of a directory causes only a warning, if there is another. Data from stdin replaces
+/// earlier data from stdin. Fails when there is nothing at a path, when a named file cannot be ingested, or its
+/// name is used by other data; with the signal's status when one came.
 pub(crate) fn ingest_for_turn(
     session: &mut Session,
     paths: &[PathBuf],
@@ -906,7 +879,7 @@ pub(crate) fn ingest_for_turn(
     // A temporary session replaces nothing of the user's, so there is nothing to ask.
     let if_exists = if session.is_kept() { IfExists::Ask } else { IfExists::Error };
     let read = read.cloned().unwrap_or_default();
-    let date_order = read.date_order.or(date_order.map(DateOrder::from));
+    let date_order = read.date_order.or(date_order);
     let is_temporary = !session.is_kept();
     let statement = statement.filter(|_| is_temporary).map(Arc::from);
     let read = IngestOptions { strict: is_strict, date_order, is_temporary, statement, ..read };
@@ -1008,11 +981,8 @@ pub(crate) fn path_of(argument: &Path) -> &Path {
     sources::named(argument).1
 }
 
-/// Returns the files that paths, directories and patterns lead to; an archive for what is in it.
-///
-/// # Errors
-///
-/// Fails when there are too many.
+/// Returns the files that paths, directories and patterns lead to; an archive for what is in it. Fails when
+/// there are too many.
 pub(crate) fn files_of(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let read = IngestOptions::default();
     let search = sources::Search { is_recursive: true, tables: &[], bytes_max: read.bytes_max };
@@ -1020,11 +990,8 @@ pub(crate) fn files_of(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     Ok(sources.inputs.iter().filter_map(|it| it.file().map(Path::to_owned)).collect())
 }
 
-/// Ingests a file in place of a dataset that a temporary session sees, with the same options.
-///
-/// # Errors
-///
-/// Fails when there is no such dataset, or the file cannot be ingested.
+/// Ingests a file in place of a dataset that a temporary session sees, with the same options. Fails when there
+/// is no such dataset, or the file cannot be ingested.
 pub(crate) fn ingest_in_place(
     session: &mut Session,
     name: &str,
@@ -1056,11 +1023,8 @@ pub(crate) fn ingest_in_place(
     }
 }
 
-/// Returns the options that a dataset was read with.
-///
-/// # Errors
-///
-/// Fails when a version of csv-agent read it that had other options.
+/// Returns the options that a dataset was read with. Fails when a version of csv-agent read it that had other
+/// options.
 pub(crate) fn options_of(dataset: &Dataset) -> anyhow::Result<IngestOptions> {
     // Written by `IngestOptions::given`.
     let told = dataset.dialect.told.iter().map(|it| it.replacen(' ', "=", 1));
@@ -1072,11 +1036,7 @@ pub(crate) fn options_of(dataset: &Dataset) -> anyhow::Result<IngestOptions> {
     Ok(read)
 }
 
-/// Returns how these flags of `ingest` read a file: `--delimiter=;`.
-///
-/// # Errors
-///
-/// Fails when `ingest` refuses a flag.
+/// Returns how these flags of `ingest` read a file: `--delimiter=;`. Fails when `ingest` refuses a flag.
 pub(crate) fn options_of_flags(
     flags: impl IntoIterator<Item = String>,
 ) -> Result<IngestOptions, clap::Error> {
@@ -1141,7 +1101,7 @@ impl IngestFlags {
             comments: read.comment.unwrap_or_default(),
             nulls: read.null.clone(),
             dtypes: read.dtype.clone(),
-            date_order: read.date_order.map(DateOrder::from),
+            date_order: read.date_order,
             decimal: read.decimal,
             bytes_max: self.max_bytes,
             strict: self.strict,
@@ -1375,11 +1335,7 @@ fn columns(names: &[&str]) -> String {
 /// Returns whether the note of a column names a flag, a loss or a change.
 fn names_flag(column: &Column) -> bool {
     const LOST: [&str; 6] = [
-        "`--",
-        "error cell",
-        "no stored value",
-        "renamed",
-        "several currencies",
+        "`--", "error cell", "no stored value", "renamed", "several currencies",
         "workbook shows as",
     ];
     column.note.as_deref().is_some_and(|note| LOST.iter().any(|it| note.contains(it)))

@@ -73,11 +73,8 @@ impl Inputs<'_> {
         catalog.filtered(|name| self.datasets.iter().any(|it| is_named(it, name)))
     }
 
-    /// Checks that a temporary session would have data without files.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`ExitStatus::Usage`] when it would have none.
+    /// Checks that a temporary session would have data without files. Fails with [`ExitStatus::Usage`] when it
+    /// would have none.
     pub(crate) fn demand_for_temporary(self, options: &GlobalOptions) -> anyhow::Result<()> {
         if self.base(options).is_some() {
             return Ok(());

@@ -338,7 +338,7 @@ pub(crate) struct Cli {
 
 /// What can be done.
 #[derive(Debug, Subcommand)]
-pub enum Verb {
+pub(crate) enum Verb {
     /// Turn CSV, Parquet and other files into datasets
     #[command(after_help = INGEST_BRIEF, after_long_help = INGEST_EXAMPLES)]
     Ingest(Box<IngestFlags>),

@@ -11,14 +11,14 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::Context;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use tokio::sync::mpsc;
 
 use csv_agent_mcp::clients::Client;
 use csv_agent_mcp::{ServerSettings, serve};
 use csv_agent_types::status::{BUILTIN, ExitStatus};
 
-use crate::flags::{GlobalFlags, InterpreterChoice, SettingFlags, TurnFlags};
+use crate::flags::{GlobalFlags, InterpreterChoice, SettingFlags, TurnFlags, one_of};
 use crate::options::session::SessionOrigin;
 use crate::options::settings::Settings;
 use crate::options::{GlobalOptions, TurnOptions};
@@ -29,7 +29,7 @@ use runner::CallRunner;
 
 /// Flags of `mcp`.
 #[derive(Debug, Clone, Args)]
-pub struct McpFlags {
+pub(crate) struct McpFlags {
     /// Read this file or directory at the start. May be repeated
     #[arg(short, long, value_name = "FILE", help_heading = "Data")]
     pub file: Vec<PathBuf>,
@@ -71,35 +71,8 @@ pub struct McpFlags {
     /// Print the configuration of this client, and do not start the server
     ///
     /// The other flags become part of the configuration.
-    #[arg(long, value_name = "CLIENT", value_enum)]
-    pub print_config: Option<ClientName>,
-}
-
-/// A client whose configuration is known.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ClientName {
-    /// Claude Code and Claude Desktop
-    Claude,
-    /// Codex
-    Codex,
-    /// Cursor
-    Cursor,
-    /// VS Code
-    Vscode,
-    /// Gemini CLI
-    Gemini,
-}
-
-impl From<ClientName> for Client {
-    fn from(name: ClientName) -> Self {
-        match name {
-            ClientName::Claude => Client::Claude,
-            ClientName::Codex => Client::Codex,
-            ClientName::Cursor => Client::Cursor,
-            ClientName::Vscode => Client::Vscode,
-            ClientName::Gemini => Client::Gemini,
-        }
-    }
+    #[arg(long, value_name = "CLIENT", value_parser = one_of::<Client>())]
+    pub print_config: Option<Client>,
 }
 
 impl McpFlags {
@@ -172,18 +145,14 @@ impl McpFlags {
     }
 }
 
-/// Serves the client on stdin and stdout until it closes stdin.
-///
-/// # Errors
-///
-/// Fails when a setting is invalid, a directory does not exist, or a file of `-f` cannot be read.
+/// Serves the client on stdin and stdout until it closes stdin. Fails when a setting is invalid, a directory
+/// does not exist, or a file of `-f` cannot be read.
 pub(crate) fn run(
     flags: &McpFlags,
     settings: &Settings,
     options: GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
     if let Some(client) = flags.print_config {
-        let client = Client::from(client);
         let arguments = flags.arguments(&options, settings.global_flags())?;
         let text = client.configuration(&arguments, flags.tool_timeout);
         stdout::answer(|out| Ok(out.write_all(text.as_bytes())?))?;

@@ -23,7 +23,7 @@ use csv_agent_worker::environment::PythonOptions;
 use csv_agent_worker::sandbox::{Demand, SandboxOptions, usual_memory_bytes};
 
 use super::diagnostics;
-use super::flags::{GlobalFlags, format_name, format_of};
+use super::flags::{GlobalFlags, Worded};
 use super::terminal::Terminal;
 use super::tips;
 
@@ -158,11 +158,7 @@ pub(crate) fn demand(settings: &Settings) -> anyhow::Result<Demand> {
     })
 }
 
-/// Returns how to confine code.
-///
-/// # Errors
-///
-/// Fails when csv-agent cannot find its own executable, or a setting is invalid.
+/// Returns how to confine code. Fails when csv-agent cannot find its own executable, or a setting is invalid.
 pub(crate) fn sandbox_options(
     demand: Demand,
     settings: &Settings,
@@ -196,12 +192,9 @@ pub(crate) struct GlobalOptions {
 }
 
 impl GlobalOptions {
-    /// Takes the format from the ending of the file of `-o`, if no format was chosen. Files with one of the `other`
-    /// endings are written as text.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the ending is that of a format that answers are not written in.
+    /// Takes the format from the ending of the file of `-o`, if no format was chosen. Files with one of the
+    /// `other` endings are written as text. Fails when the ending is that of a format that answers are not
+    /// written in.
     pub(crate) fn for_file(
         self,
         output: Option<&Path>,
@@ -209,13 +202,13 @@ impl GlobalOptions {
     ) -> anyhow::Result<GlobalOptions> {
         let ending = output.and_then(|it| it.extension()?.to_str()).map(str::to_lowercase);
         let (Some(ending), Some(output)) = (ending, output) else { return Ok(self) };
-        let of_ending = format_of(&ending);
+        let of_ending = Format::of_word(&ending);
         if self.is_format_chosen {
             let is_markdown = |it: Format| matches!(it, Format::Text | Format::Reply | Format::Md);
             let is_other =
                 |it: &Format| *it != self.format && !(is_markdown(*it) && is_markdown(self.format));
             if of_ending.is_some_and(|it| is_other(&it)) {
-                let (file, name) = (output.display(), format_name(self.format));
+                let (file, name) = (output.display(), self.format.word());
                 let text = format!("`{file}` gets {name}, because `--format` or a setting says so");
                 diagnostics::warning(&text, self.terminal.stderr.colour);
             }

@@ -68,7 +68,6 @@ pub(crate) struct ProgressReporter {
     ended: Option<Ended>,
     /// Whether the provider's cut of the coming answer was reported.
     is_cut: bool,
-    /// The name of the provider.
     provider: String,
     /// Whether a reply that is no answer is written nowhere: in a table, or in the file of `-o`.
     hides_refusals: bool,
@@ -267,7 +266,7 @@ impl ProgressReporter {
         }
         if !self.is_live {
             let (name, time) = (sanitize::one_line(name), seconds(duration_ms));
-            self.write(&format!("tool {name} {} {time}\n", status_name(status)));
+            self.write(&format!("tool {name} {} {time}\n", <&str>::from(status)));
             return;
         }
         let name = sanitize::one_line(name);
@@ -299,7 +298,7 @@ impl ProgressReporter {
         let mark = if self.colour { format!("{ink}{mark}\x1b[0m") } else { mark.to_owned() };
         let mut how = match ended.status {
             CallStatus::Ok | CallStatus::Error => String::new(),
-            other => format!("  {}", status_name(other)),
+            other => format!("  {}", <&str>::from(other)),
         };
         if 1 < ended.n_calls {
             // Writing to a string cannot fail.
@@ -483,16 +482,6 @@ fn shown_path(path: &Path) -> String {
     let here = std::env::current_dir().ok();
     let below = here.as_ref().and_then(|it| path.strip_prefix(it).ok()).unwrap_or(path);
     sanitize::one_line(&below.to_string_lossy())
-}
-
-fn status_name(status: CallStatus) -> &'static str {
-    match status {
-        CallStatus::Ok => "ok",
-        CallStatus::Error => "error",
-        CallStatus::Timeout => "timeout",
-        CallStatus::Killed => "killed",
-        CallStatus::Cancelled => "cancelled",
-    }
 }
 
 #[cfg(test)]

@@ -37,7 +37,7 @@ use crate::tips::quoted;
 
 /// Flags of `query`.
 #[derive(Debug, Clone, Args)]
-pub struct QueryFlags {
+pub(crate) struct QueryFlags {
     /// A SELECT statement. `-` reads it from stdin
     #[arg(value_name = "SQL")]
     pub sql: String,
@@ -73,11 +73,8 @@ enum ResultFormat {
     Parquet,
 }
 
-/// Runs the statement and writes its result.
-///
-/// # Errors
-///
-/// Fails when there is no such data, the statement is refused, or the result cannot be written.
+/// Runs the statement and writes its result. Fails when there is no such data, the statement is refused, or the
+/// result cannot be written.
 pub(crate) fn run(
     flags: &QueryFlags,
     settings: &Settings,
@@ -266,11 +263,7 @@ fn write(
             writeln!(out, "{}", shown.text)?;
             if (shown.n_rows as u64) < frame.row_count {
                 let note = table::caption(
-                    "result",
-                    shown.n_rows as u64,
-                    frame.row_count,
-                    None,
-                    stdout.colour,
+                    "result", shown.n_rows as u64, frame.row_count, None, stdout.colour,
                 );
                 out.write_all(note.as_bytes())?;
             }

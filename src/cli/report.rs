@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Context;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use jiff::Timestamp;
 
 use csv_agent_agent::replay::stored_turn::number;
@@ -27,7 +27,7 @@ use csv_agent_types::named_file;
 use csv_agent_types::status::{ExitStatus, Failure, StopReason};
 
 use crate::diagnostics;
-use crate::flags::{SettingFlags, TurnFlags};
+use crate::flags::{SettingFlags, TurnFlags, one_of};
 use crate::options::settings::Settings;
 use crate::options::{GlobalOptions, TurnOptions};
 use crate::show::{events, images};
@@ -40,7 +40,7 @@ use questions::ReportQuestions;
 
 /// Flags of `report`.
 #[derive(Debug, Clone, Args)]
-pub struct ReportFlags {
+pub(crate) struct ReportFlags {
     /// Numbers of the turns, `last` or `all`
     #[arg(value_name = "TURN", default_value = "all")]
     pub turns: Vec<String>,
@@ -72,8 +72,8 @@ pub struct ReportFlags {
     /// Background of the HTML [default: auto]
     ///
     /// Paper and PDF are white.
-    #[arg(long, value_name = "THEME", value_enum)]
-    pub theme: Option<ReportTheme>,
+    #[arg(long, value_name = "THEME", value_parser = one_of::<PageTheme>())]
+    pub theme: Option<PageTheme>,
 
     /// Ask about this file or directory only. May be repeated
     ///
@@ -120,7 +120,7 @@ pub struct ReportFlags {
 
 impl ReportFlags {
     /// Returns the flags that configuration files can set.
-    pub fn settings(&self) -> SettingFlags {
+    pub(crate) fn settings(&self) -> SettingFlags {
         SettingFlags {
             model: self.model.clone(),
             base_url: self.base_url.clone(),
@@ -128,17 +128,6 @@ impl ReportFlags {
             ..SettingFlags::default()
         }
     }
-}
-
-/// The background of a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum ReportTheme {
-    /// As the reader's browser prefers
-    Auto,
-    /// White
-    Light,
-    /// Dark
-    Dark,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,11 +138,8 @@ enum ReportForm {
 }
 
 impl ReportForm {
-    /// Returns the form that the ending of the file says, or the format of stdout.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`ExitStatus::Usage`] when reports do not have that form.
+    /// Returns the form that the ending of the file says, or the format of stdout. Fails with
+    /// [`ExitStatus::Usage`] when reports do not have that form.
     fn of(output: Option<&Path>, format: Format) -> anyhow::Result<ReportForm> {
         let refused = |what: &str| {
             let message = format!("cannot write a report as {what}");
@@ -180,11 +166,8 @@ impl ReportForm {
     }
 }
 
-/// Writes turns as a report.
-///
-/// # Errors
-///
-/// Fails when there is no such turn, none of them has an answer, or the report cannot be written.
+/// Writes turns as a report. Fails when there is no such turn, none of them has an answer, or the report cannot
+/// be written.
 pub(crate) fn run(
     flags: &ReportFlags,
     settings: &Settings,
@@ -201,11 +184,7 @@ pub(crate) fn run(
     let write = |title: Option<String>, parts: Vec<ReportPart>, catalog: &Catalog| {
         let title = flags.title.clone().or(title);
         let (made, has_code) = (Timestamp::now(), !flags.no_code);
-        let theme = match flags.theme {
-            None | Some(ReportTheme::Auto) => PageTheme::Auto,
-            Some(ReportTheme::Light) => PageTheme::Light,
-            Some(ReportTheme::Dark) => PageTheme::Dark,
-        };
+        let theme = flags.theme.unwrap_or_default();
         let report = Report { title, parts, catalog, made, has_code, theme };
         write(&report, form, output, browser.as_ref())
     };
@@ -346,11 +325,7 @@ fn how_it_failed(error: &ErrorBody) -> &'static str {
     }
 }
 
-/// Checks that a file to write is not in the session.
-///
-/// # Errors
-///
-/// Fails with [`ExitStatus::Usage`] when it is.
+/// Checks that a file to write is not in the session. Fails with [`ExitStatus::Usage`] when it is.
 fn demand_outside(output: Option<&Path>, session_dir: &Path) -> anyhow::Result<()> {
     let Some(output) = output else { return Ok(()) };
     let dir = output.parent().filter(|it| *it != Path::new("")).unwrap_or(Path::new("."));

@@ -21,7 +21,7 @@ use super::{diagnostics, signals, stdout, stored_turns, value_parsers};
 
 /// Flags of `rerun`.
 #[derive(Debug, Clone, Args)]
-pub struct RerunFlags {
+pub(crate) struct RerunFlags {
     /// Number of the turn, or `last`
     #[arg(value_name = "TURN", default_value = "last")]
     pub turn: String,
@@ -49,11 +49,8 @@ pub struct RerunFlags {
     pub table: Option<String>,
 }
 
-/// Reruns the calls of a turn, shows their results, and reports the differences.
-///
-/// # Errors
-///
-/// Fails when there is no such turn, a file cannot be read, or Python is not available.
+/// Reruns the calls of a turn, shows their results, and reports the differences. Fails when there is no such
+/// turn, a file cannot be read, or Python is not available.
 pub(crate) fn run(
     flags: &RerunFlags,
     settings: &Settings,

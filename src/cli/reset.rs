@@ -16,7 +16,7 @@ use super::{diagnostics, stdout};
 /// Flags of `reset`.
 #[derive(Debug, Clone, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
-pub struct ResetFlags {
+pub(crate) struct ResetFlags {
     /// Also remove the datasets
     #[arg(long)]
     pub datasets: bool,
@@ -34,12 +34,8 @@ pub struct ResetFlags {
     pub dry_run: bool,
 }
 
-/// Removes what the flags select and prints it.
-///
-/// # Errors
-///
-/// Fails when there is no session and none was named, there is neither `--yes` nor a terminal to ask on, or
-/// something cannot be removed.
+/// Removes what the flags select and prints it. Fails when there is no session and none was named, there is
+/// neither `--yes` nor a terminal to ask on, or something cannot be removed.
 pub(crate) fn run(
     flags: &ResetFlags,
     settings: &Settings,

@@ -7,13 +7,13 @@ use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-use csv_agent_sink::document;
+use csv_agent_chart::Theme;
+use csv_agent_provider::hosted::code_interpreter::MemoryTier;
+use csv_agent_sink::{Format, document};
 use csv_agent_types::catalog::DType;
+use csv_agent_types::conversation::Effort;
 
-use super::flags::{
-    ApiFlag, ChartTheme, ColorChoice, ContainerMemory, FORMATS, ImageChoice, InterpreterChoice,
-    OnExpired, Reasoning,
-};
+use super::flags::{ApiFlag, ColorChoice, ImageChoice, InterpreterChoice, OnExpired, Worded};
 use super::options::config::document::RawValue;
 use super::options::config::prices;
 use super::options::settings::{AnySetting, SETTINGS, WHOLE_FILE, words};
@@ -21,34 +21,17 @@ use super::options::settings::{AnySetting, SETTINGS, WHOLE_FILE, words};
 /// The JSON Schema of an event line.
 pub(crate) const EVENTS: &str = include_str!("events.schema.json");
 
-/// The JSON Schema dialect.
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
 /// Members of a reply that the document has as well. For a failed turn they are null or empty.
 const OF_REPLY: [&str; 16] = [
-    "blocks",
-    "assessment",
-    "findings",
-    "output",
-    "ungrounded",
-    "computed",
-    "stop_reason",
-    "choices",
-    "files",
-    "rounds",
-    "tool_calls",
-    "usage",
-    "egress",
-    "duration_ms",
-    "code_path",
+    "blocks", "assessment", "findings", "output", "ungrounded", "computed", "stop_reason",
+    "choices", "files", "rounds", "tool_calls", "usage", "egress", "duration_ms", "code_path",
     "exit_code",
 ];
 
-/// Makes the schema of the document that `--format json` writes.
-///
-/// # Errors
-///
-/// Fails when the schema of events is not valid JSON.
+/// Makes the schema of the document that `--format json` writes. Fails when the schema of events is not valid
+/// JSON.
 pub(crate) fn result() -> anyhow::Result<Value> {
     let events: Value = serde_json::from_str(EVENTS)?;
     let mut definitions = events["$defs"].clone();
@@ -278,14 +261,14 @@ fn setting(setting: &dyn AnySetting) -> Value {
     // Several settings share some words.
     let words: BTreeSet<String> = [
         words::<ApiFlag>(),
-        words::<Reasoning>(),
+        Effort::words(),
         words::<ColorChoice>(),
-        words::<ChartTheme>(),
+        Theme::words(),
         words::<ImageChoice>(),
         words::<InterpreterChoice>(),
-        words::<ContainerMemory>(),
+        MemoryTier::words(),
         words::<OnExpired>(),
-        FORMATS.map(|it| it.1.to_owned()).to_vec(),
+        Format::words(),
     ]
     .into_iter()
     .flatten()

@@ -24,7 +24,7 @@ const BLOCK_BYTES: u64 = 512;
 
 /// Flags of `setup`.
 #[derive(Debug, Clone, Args)]
-pub struct SetupFlags {
+pub(crate) struct SetupFlags {
     /// Remove the environment
     ///
     /// The next question that needs Python makes it again. Do not remove it while a question runs.
@@ -32,11 +32,8 @@ pub struct SetupFlags {
     pub remove: bool,
 }
 
-/// Makes or removes the environment, and prints where it is and how large.
-///
-/// # Errors
-///
-/// Fails when there is no usable Python, the packages cannot be installed, or stdout cannot be written.
+/// Makes or removes the environment, and prints where it is and how large. Fails when there is no usable
+/// Python, the packages cannot be installed, or stdout cannot be written.
 pub(crate) fn run(
     flags: &SetupFlags,
     settings: &Settings,

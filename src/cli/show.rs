@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 
 use csv_agent_agent::replay::stored_turn::number;
+use csv_agent_chart::Theme;
 use csv_agent_render::page::{Contents, PageTurn, is_image, page};
 use csv_agent_render::report::ungrounded;
 use csv_agent_session::Session;
@@ -21,7 +22,7 @@ use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::diagnostics;
 use super::egress_report;
-use super::flags::{ChartTheme, ImageChoice, SettingFlags};
+use super::flags::{ImageChoice, SettingFlags, one_of};
 use super::options::GlobalOptions;
 use super::options::ask::AnswerOptions;
 use super::options::settings::Settings;
@@ -32,7 +33,7 @@ use super::turn_sinks::{TurnSinks, missing_table};
 
 /// Flags of `show`.
 #[derive(Debug, Clone, Args)]
-pub struct ShowFlags {
+pub(crate) struct ShowFlags {
     /// Number of the turn, or `last`
     ///
     /// With `--html`, give one or more turns, or `all`.
@@ -57,8 +58,8 @@ pub struct ShowFlags {
     pub images: Option<ImageChoice>,
 
     /// Background of charts that a terminal shows as pictures [default: light]
-    #[arg(long, value_name = "THEME", value_enum)]
-    pub chart_theme: Option<ChartTheme>,
+    #[arg(long, value_name = "THEME", value_parser = one_of::<Theme>())]
+    pub chart_theme: Option<Theme>,
 
     /// Add absolute paths of tables, charts and files to JSON
     #[arg(long)]
@@ -86,7 +87,7 @@ pub struct ShowFlags {
 
 impl ShowFlags {
     /// Returns the flags that configuration files can set.
-    pub fn settings(&self) -> SettingFlags {
+    pub(crate) fn settings(&self) -> SettingFlags {
         SettingFlags {
             images: self.images,
             chart_theme: self.chart_theme,
@@ -95,11 +96,8 @@ impl ShowFlags {
     }
 }
 
-/// Writes the events of a turn through the same sinks as originally.
-///
-/// # Errors
-///
-/// Fails when there is no such turn, its events cannot be read, or the answer cannot be written.
+/// Writes the events of a turn through the same sinks as originally. Fails when there is no such turn, its
+/// events cannot be read, or the answer cannot be written.
 pub(crate) fn run(
     flags: &ShowFlags,
     settings: &Settings,
@@ -200,11 +198,8 @@ fn only(turns: &[String]) -> anyhow::Result<&str> {
     }
 }
 
-/// Reads the events of a turn; the last of them ends it.
-///
-/// # Errors
-///
-/// Fails when its events cannot be read, or there is no room for them beside the others.
+/// Reads the events of a turn; the last of them ends it. Fails when its events cannot be read, or there is no
+/// room for them beside the others.
 pub(crate) fn events(
     turn: &TurnSummary,
     together: &mut Together,

@@ -89,11 +89,8 @@ impl Signals {
 
 /// Runs blocking work, which checks a flag that a signal sets.
 ///
-/// Returns the result of the work and the signal that came first, if any.
-///
-/// # Errors
-///
-/// Fails when signals cannot be listened for; the work has not begun then.
+/// Returns the result of the work and the signal that came first, if any. Fails when signals cannot be listened
+/// for; the work has not begun then.
 ///
 /// # Panics
 ///
@@ -128,11 +125,8 @@ pub(crate) fn interruptible<T: Send>(
     })
 }
 
-/// Retries until an attempt yields a value. A signal ends that, unless it has ended the process.
-///
-/// # Errors
-///
-/// Fails when there is an unhandled signal.
+/// Retries until an attempt yields a value. A signal ends that, unless it has ended the process. Fails when
+/// there is an unhandled signal.
 pub(crate) fn until<T>(mut attempt: impl FnMut() -> Option<T>) -> anyhow::Result<T> {
     /// Time between two attempts.
     const PAUSE: Duration = Duration::from_millis(50);

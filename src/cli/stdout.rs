@@ -78,11 +78,7 @@ fn of_stdout(error: &io::Error) -> io::Error {
     }
 }
 
-/// Writes a complete answer to stdout.
-///
-/// # Errors
-///
-/// Fails when `write` does, or stdout cannot be written.
+/// Writes a complete answer to stdout. Fails when `write` does, or stdout cannot be written.
 pub(crate) fn answer(
     write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
@@ -91,11 +87,8 @@ pub(crate) fn answer(
     stdout.flush().map_err(anyhow::Error::from)
 }
 
-/// Writes a complete answer to a file, or to stdout when there is none.
-///
-/// # Errors
-///
-/// Fails when `write` does, or the file or stdout cannot be written.
+/// Writes a complete answer to a file, or to stdout when there is none. Fails when `write` does, or the file or
+/// stdout cannot be written.
 pub(crate) fn answer_to(
     path: Option<&Path>,
     write: impl FnOnce(&mut dyn Write) -> anyhow::Result<()>,
@@ -112,11 +105,8 @@ fn cannot_write(path: &Path) -> String {
     format!("cannot write `{}`", path.display())
 }
 
-/// Opens a file that is written directly. Waits for the reader of a named pipe.
-///
-/// # Errors
-///
-/// Fails when a signal comes meanwhile. The inner result is the error of opening the file.
+/// Opens a file that is written directly. Waits for the reader of a named pipe. Fails when a signal comes
+/// meanwhile. The inner result is the error of opening the file.
 pub(crate) fn open_direct(
     options: &mut OpenOptions,
     path: &Path,
@@ -149,11 +139,7 @@ pub(crate) enum WholeFile {
 }
 
 impl WholeFile {
-    /// Starts a file that will be at `path`.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the directory does not exist or cannot be written.
+    /// Starts a file that will be at `path`. Fails when the directory does not exist or cannot be written.
     pub(crate) fn create(path: &Path) -> anyhow::Result<WholeFile> {
         let cannot = || cannot_write(path);
         let before = path.metadata().ok();

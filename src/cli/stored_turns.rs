@@ -10,11 +10,8 @@ use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::options::GlobalOptions;
 
-/// Finds a turn of the session.
-///
-/// # Errors
-///
-/// Fails when there is no session, or no such turn; the message lists the existing ones.
+/// Finds a turn of the session. Fails when there is no session, or no such turn; the message lists the existing
+/// ones.
 pub(crate) fn find(wanted: &str, options: &GlobalOptions) -> anyhow::Result<TurnSummary> {
     let mut turns = listed(options)?;
     let at = place(wanted, &turns)?;
@@ -53,11 +50,8 @@ fn place(wanted: &str, turns: &[TurnSummary]) -> anyhow::Result<usize> {
     at.ok_or_else(missing)
 }
 
-/// Reads a turn of the session, and those before it, oldest first.
-///
-/// # Errors
-///
-/// Fails as [`find`] does, and when events cannot be read.
+/// Reads a turn of the session, and those before it, oldest first. Fails as [`find`] does, and when events
+/// cannot be read.
 pub(crate) fn read(
     wanted: &str,
     options: &GlobalOptions,
@@ -70,11 +64,8 @@ pub(crate) fn read(
     Ok((turn, turns.into_iter().map(|it| it.0).collect()))
 }
 
-/// Checks that a turn withheld nothing: with all of the data, its code would give other results.
-///
-/// # Errors
-///
-/// Fails with [`ExitStatus::Input`] when it did.
+/// Checks that a turn withheld nothing: with all of the data, its code would give other results. Fails with
+/// [`ExitStatus::Input`] when it did.
 pub(crate) fn demand_whole(turn: &PastTurn) -> anyhow::Result<()> {
     if turn.withheld.is_nothing() {
         return Ok(());
@@ -91,11 +82,7 @@ pub(crate) fn demand_whole(turn: &PastTurn) -> anyhow::Result<()> {
 }
 
 /// Reads the turns of the session up to the last requested one, oldest first, each with whether it is
-/// requested.
-///
-/// # Errors
-///
-/// Fails as [`find`] does, and when events cannot be read.
+/// requested. Fails as [`find`] does, and when events cannot be read.
 pub(crate) fn select(
     wanted: &[String],
     options: &GlobalOptions,
@@ -141,11 +128,8 @@ impl Together {
         Together { room: MemoryBudget::whole(), n_read: 0 }
     }
 
-    /// Reads one more, and returns whether a torn last event was left out.
-    ///
-    /// # Errors
-    ///
-    /// Fails when its events cannot be read, and when there is no room for them beside the others.
+    /// Reads one more, and returns whether a torn last event was left out. Fails when its events cannot be
+    /// read, and when there is no room for them beside the others.
     pub(crate) fn events(&mut self, turn: &TurnSummary) -> anyhow::Result<(Vec<Event>, bool)> {
         let mut room = MemoryBudget::whole();
         let read = turns::events_within(&turn.dir, &mut room)?;

@@ -52,7 +52,7 @@ impl Images {
         Ok(Images {
             choice: settings.get(&IMAGES)?,
             names: settings.environment().terminal.clone(),
-            theme: settings.get(&CHART_THEME)?.into(),
+            theme: settings.get(&CHART_THEME)?,
         })
     }
 }

@@ -9,7 +9,7 @@ use clap::{Command, Error};
 
 use csv_agent_sink::Format;
 
-use super::flags::format_of;
+use super::flags::Worded;
 use super::usage;
 
 /// Words that other programs have as commands, and what does it here.
@@ -172,7 +172,9 @@ fn tip(error: &Error, program: &Command) -> Option<String> {
                     Some(format!("it writes to stdout: `csv-agent {name} … > FILE`"))
                 }
                 (true, "fix") if is_flag("repair") => Some("use `--session --repair`".to_owned()),
-                (true, name) if format_of(name).is_some() => Some(format!("use `--format {name}`")),
+                (true, name) if Format::of_word(name).is_some() => {
+                    Some(format!("use `--format {name}`"))
+                }
                 (false, name) if is_flag(name) => Some(format!("use `--{name}`")),
                 (true, "column" | "columns" | "select") if command.get_name() == "describe" => {
                     Some("leave it out: `csv-agent describe` shows all columns".to_owned())
@@ -223,7 +225,7 @@ fn of_command(word: &str) -> Option<String> {
     let is_table = |it: &Path| {
         it.extension().and_then(|it| it.to_str()).is_some_and(|it| {
             ["parquet", "gz", "zip", "xlsx"].contains(&it)
-                || matches!(format_of(it), Some(Format::Csv | Format::Tsv))
+                || matches!(Format::of_word(it), Some(Format::Csv | Format::Tsv))
         })
     };
     let path = Path::new(word);

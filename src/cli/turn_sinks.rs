@@ -42,11 +42,8 @@ pub(crate) struct TurnSinks {
 impl TurnSinks {
     /// Opens the outputs that `options` names. On a terminal, progress starts at once.
     ///
-    /// `session_dir` is the base of the paths in events.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a file cannot be created or a descriptor is not open.
+    /// `session_dir` is the base of the paths in events. Fails when a file cannot be created or a descriptor is
+    /// not open.
     pub(crate) fn open(
         options: &AnswerOptions,
         global: &GlobalOptions,
@@ -64,11 +61,7 @@ impl TurnSinks {
         Ok(output)
     }
 
-    /// Opens only the answer, for a past turn.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the file of `-o` cannot be created.
+    /// Opens only the answer, for a past turn. Fails when the file of `-o` cannot be created.
     pub(crate) fn open_quietly(
         options: &AnswerOptions,
         global: &GlobalOptions,

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use csv_agent_sink::Format;
 
-use super::flags::format_of;
+use super::flags::Worded;
 
 /// Number of wrong letters up to which a command is still suggested.
 const TYPOS_MAX: usize = 2;
@@ -22,9 +22,9 @@ pub(crate) fn wants_json(args: &[OsString], environment: Option<Format>) -> bool
         match arg.as_ref() {
             "--" => break,
             "--json" => format = Some(Format::Json),
-            "--format" => format = args.next().and_then(|it| format_of(&it)).or(format),
+            "--format" => format = args.next().and_then(|it| Format::of_word(&it)).or(format),
             _ => {
-                let value = arg.strip_prefix("--format=").and_then(format_of);
+                let value = arg.strip_prefix("--format=").and_then(Format::of_word);
                 format = value.or(format);
             }
         }
@@ -119,7 +119,6 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Returns what the error says of this kind.
 pub(crate) fn strings(error: &clap::Error, kind: ContextKind) -> Vec<String> {
     // clap shows an argument with its value: `--format <FORMAT>`. Callers look for its name only.
     let name = |it: &str| match kind {

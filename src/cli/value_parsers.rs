@@ -12,11 +12,8 @@ use csv_agent_types::limits::{
     CHOICES_MAX, COMPACT_AT_MIN, ROUNDS_FLAG_MAX, WORKER_MEMORY_BYTES_LEAST,
 };
 
-/// Parses a report with its file: `junit=dq.xml`, `github`.
-///
-/// # Errors
-///
-/// Fails for an unknown kind, and when a kind that needs a file has none.
+/// Parses a report with its file: `junit=dq.xml`, `github`. Fails for an unknown kind, and when a kind that
+/// needs a file has none.
 pub(crate) fn report(text: &str) -> Result<ReportTarget, String> {
     let (kind, file) = match text.split_once('=') {
         Some((kind, file)) => (kind, Some(file)),
@@ -41,11 +38,8 @@ pub(crate) fn report(text: &str) -> Result<ReportTarget, String> {
     }
 }
 
-/// Parses a duration with units: `30s`, `5m`, `1h30m`, `250ms`.
-///
-/// # Errors
-///
-/// Fails when a number or a unit is missing, or the time overflows.
+/// Parses a duration with units: `30s`, `5m`, `1h30m`, `250ms`. Fails when a number or a unit is missing, or
+/// the time overflows.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let example = "write a number and a unit, such as `30s`, `5m` or `1h`";
     let mut total = Duration::ZERO;
@@ -72,11 +66,7 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     Ok(total)
 }
 
-/// Parses a duration that is not zero.
-///
-/// # Errors
-///
-/// Fails as [`duration`] does, and for zero.
+/// Parses a duration that is not zero. Fails as [`duration`] does, and for zero.
 pub(crate) fn some_time(text: &str) -> Result<Duration, String> {
     let none = || "the time must be more than zero; try `30s` or `5m`".to_owned();
     if text.trim().parse() == Ok(0_u64) {
@@ -87,11 +77,8 @@ pub(crate) fn some_time(text: &str) -> Result<Duration, String> {
     if found.is_zero() { Err(none()) } else { Ok(found) }
 }
 
-/// Parses a number of bytes: `400MB` is 400 000 000, `2GiB` is 2 × 1024³, a bare number is bytes.
-///
-/// # Errors
-///
-/// Fails when the number or the unit is unknown, and for zero.
+/// Parses a number of bytes: `400MB` is 400 000 000, `2GiB` is 2 × 1024³, a bare number is bytes. Fails when
+/// the number or the unit is unknown, and for zero.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
     let example = "write a number and a unit, such as `400MB` or `2GiB`";
     let (number, unit, tail) = number_and_unit(text.trim());
@@ -116,11 +103,8 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
     }
 }
 
-/// Parses the memory of code, a number of bytes that Python can start with.
-///
-/// # Errors
-///
-/// Fails as [`size`] does, and for too little.
+/// Parses the memory of code, a number of bytes that Python can start with. Fails as [`size`] does, and for too
+/// little.
 pub(crate) fn memory(text: &str) -> Result<u64, String> {
     let found = size(text)?;
     if found < WORKER_MEMORY_BYTES_LEAST {
@@ -130,11 +114,8 @@ pub(crate) fn memory(text: &str) -> Result<u64, String> {
     Ok(found)
 }
 
-/// Parses a package in pip's syntax: a name and a version range.
-///
-/// # Errors
-///
-/// Fails for text that does not begin with a letter or digit, such as an option of pip.
+/// Parses a package in pip's syntax: a name and a version range. Fails for text that does not begin with a
+/// letter or digit, such as an option of pip.
 pub(crate) fn package(text: &str) -> Result<String, String> {
     let text = text.trim();
     if !text.starts_with(|it: char| it.is_ascii_alphanumeric()) || text.contains(['\n', '\r']) {
@@ -145,11 +126,7 @@ pub(crate) fn package(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// Parses a decimal mark: `,` or `.`, or its name.
-///
-/// # Errors
-///
-/// Fails for anything else.
+/// Parses a decimal mark: `,` or `.`, or its name. Fails for anything else.
 pub(crate) fn decimal(text: &str) -> Result<DecimalMark, String> {
     match text {
         "," | "comma" => Ok(DecimalMark::Comma),
@@ -158,11 +135,8 @@ pub(crate) fn decimal(text: &str) -> Result<DecimalMark, String> {
     }
 }
 
-/// Parses columns of a file or a sheet: `4-6`, `D-F` or `D:F`, or a single one.
-///
-/// # Errors
-///
-/// Fails for anything else, and where the last is before the first.
+/// Parses columns of a file or a sheet: `4-6`, `D-F` or `D:F`, or a single one. Fails for anything else, and
+/// where the last is before the first.
 pub(crate) fn columns(text: &str) -> Result<ColumnSpan, String> {
     let wrong = || format!("`{text}` is not a valid range of columns; write it as `4-6` or `D-F`");
     let (first, last) = text.split_once(['-', ':']).unwrap_or((text, text));
@@ -189,11 +163,8 @@ fn column_number(text: &str) -> Option<u64> {
     text.parse().ok().filter(|it| 0 < *it)
 }
 
-/// Parses a delimiter: a few characters, or the name of one. `auto` gives None, which means detection.
-///
-/// # Errors
-///
-/// Fails for anything longer, and for characters that cannot separate cells.
+/// Parses a delimiter: a few characters, or the name of one. `auto` gives None, which means detection. Fails
+/// for anything longer, and for characters that cannot separate cells.
 pub(crate) fn delimiter(text: &str) -> Result<Delimiter, String> {
     let found = match text {
         "auto" => return Ok(Delimiter(None)),
@@ -216,13 +187,9 @@ pub(crate) fn delimiter(text: &str) -> Result<Delimiter, String> {
 
 /// A delimiter; None to detect it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Delimiter(pub Option<String>);
+pub(crate) struct Delimiter(pub Option<String>);
 
-/// Parses a quote: one ASCII character, or `none`. `auto` means detection.
-///
-/// # Errors
-///
-/// Fails for anything else.
+/// Parses a quote: one ASCII character, or `none`. `auto` means detection. Fails for anything else.
 pub(crate) fn quote(text: &str) -> Result<QuoteFlag, String> {
     Ok(QuoteFlag(match text {
         "auto" => None,
@@ -233,13 +200,9 @@ pub(crate) fn quote(text: &str) -> Result<QuoteFlag, String> {
 
 /// A quote; None to detect it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct QuoteFlag(pub Option<Quote>);
+pub(crate) struct QuoteFlag(pub Option<Quote>);
 
-/// Parses an escape: one ASCII character, `doubled` or `none`. `auto` means detection.
-///
-/// # Errors
-///
-/// Fails for anything else.
+/// Parses an escape: one ASCII character, `doubled` or `none`. `auto` means detection. Fails for anything else.
 pub(crate) fn escape(text: &str) -> Result<EscapeFlag, String> {
     Ok(EscapeFlag(match text {
         "auto" => None,
@@ -252,7 +215,7 @@ pub(crate) fn escape(text: &str) -> Result<EscapeFlag, String> {
 
 /// An escape; None to detect it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EscapeFlag(pub Option<Escape>);
+pub(crate) struct EscapeFlag(pub Option<Escape>);
 
 fn sign(text: &str, words: &str) -> Result<u8, String> {
     match text.as_bytes() {
@@ -261,11 +224,8 @@ fn sign(text: &str, words: &str) -> Result<u8, String> {
     }
 }
 
-/// Parses the prefix of comment lines: a character, or `none`.
-///
-/// # Errors
-///
-/// Fails for anything longer, and for characters that begin cells: letters, digits, blanks and quotes.
+/// Parses the prefix of comment lines: a character, or `none`. Fails for anything longer, and for characters
+/// that begin cells: letters, digits, blanks and quotes.
 pub(crate) fn comment(text: &str) -> Result<Comments, String> {
     if text == "none" {
         return Ok(Comments::None);
@@ -280,11 +240,8 @@ pub(crate) fn comment(text: &str) -> Result<Comments, String> {
     Ok(Comments::Begin(char))
 }
 
-/// Parses `COLUMN=TYPE`. Splits at the last `=`, so a column's name may contain others.
-///
-/// # Errors
-///
-/// Fails when either side is missing or the type is unknown; the message lists the types.
+/// Parses `COLUMN=TYPE`. Splits at the last `=`, so a column's name may contain others. Fails when either side
+/// is missing or the type is unknown; the message lists the types.
 pub(crate) fn typed_column(text: &str) -> Result<(String, RequestedType), String> {
     let types = RequestedType::NAMES;
     let Some((column, name)) = text.rsplit_once('=').filter(|(column, _)| !column.is_empty())
@@ -297,11 +254,7 @@ pub(crate) fn typed_column(text: &str) -> Result<(String, RequestedType), String
     }
 }
 
-/// Parses `NAME=FILE`.
-///
-/// # Errors
-///
-/// Fails when either side is missing.
+/// Parses `NAME=FILE`. Fails when either side is missing.
 pub(crate) fn named_file(text: &str) -> Result<(String, PathBuf), String> {
     match text.split_once('=') {
         Some((name, file)) if !name.is_empty() && !file.is_empty() => {
@@ -311,47 +264,28 @@ pub(crate) fn named_file(text: &str) -> Result<(String, PathBuf), String> {
     }
 }
 
-/// Parses the number of rounds.
-///
-/// # Errors
-///
-/// Fails outside 1 to [`ROUNDS_FLAG_MAX`].
+/// Parses the number of rounds. Fails outside 1 to [`ROUNDS_FLAG_MAX`].
 pub(crate) fn rounds(text: &str) -> Result<u32, String> {
     in_range(text, 1, ROUNDS_FLAG_MAX)
 }
 
-/// Parses the number of a reading.
-///
-/// # Errors
-///
-/// Fails outside 1 to [`CHOICES_MAX`].
+/// Parses the number of a reading. Fails outside 1 to [`CHOICES_MAX`].
 pub(crate) fn pick(text: &str) -> Result<u32, String> {
     in_range(text, 1, CHOICES_MAX)
 }
 
-/// Parses the number of retries.
-///
-/// # Errors
-///
-/// Fails outside 0 to 10.
+/// Parses the number of retries. Fails outside 0 to 10.
 pub(crate) fn retries(text: &str) -> Result<u32, String> {
     in_range(text, 0, 10)
 }
 
-/// Parses the number of image pixels per pixel of the drawing.
-///
-/// # Errors
-///
-/// Fails for anything but 1 and 2.
+/// Parses the number of image pixels per pixel of the drawing. Fails for anything but 1 and 2.
 pub(crate) fn chart_scale(text: &str) -> Result<u32, String> {
     in_range(text, 1, 2)
 }
 
-/// Parses the name of a model: any text that is not empty, since each server has names of its own.
-///
-/// # Errors
-///
-/// Fails for an empty text.
+/// Parses the name of a model: any text that is not empty, since each server has names of its own. Fails for an
+/// empty text.
 pub(crate) fn model(text: &str) -> Result<String, String> {
     let text = text.trim();
     if text.is_empty() {
@@ -360,11 +294,8 @@ pub(crate) fn model(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }
 
-/// Parses the name or the code of a language: a few words, which become a part of a sentence.
-///
-/// # Errors
-///
-/// Fails for anything else.
+/// Parses the name or the code of a language: a few words, which become a part of a sentence. Fails for
+/// anything else.
 pub(crate) fn language(text: &str) -> Result<String, String> {
     let text = text.trim();
     let is_plain = |it: char| it.is_alphabetic() || " -'()".contains(it);
@@ -375,11 +306,7 @@ pub(crate) fn language(text: &str) -> Result<String, String> {
     })
 }
 
-/// Parses the name of a column.
-///
-/// # Errors
-///
-/// Fails for a blank one.
+/// Parses the name of a column. Fails for a blank one.
 pub(crate) fn column(text: &str) -> Result<String, String> {
     let found = (!text.trim().is_empty()).then(|| text.to_owned());
     found.ok_or_else(|| {
@@ -387,31 +314,20 @@ pub(crate) fn column(text: &str) -> Result<String, String> {
     })
 }
 
-/// Parses an amount of money.
-///
-/// # Errors
-///
-/// Fails for zero, for a negative amount, and for text that is not a number.
+/// Parses an amount of money. Fails for zero, for a negative amount, and for text that is not a number.
 pub(crate) fn usd(text: &str) -> Result<f64, String> {
     let found = text.parse().ok().filter(|it: &f64| it.is_finite() && 0.0 < *it);
     found.ok_or_else(|| "write an amount in USD above 0, such as `0.50`".to_owned())
 }
 
-/// Parses a number of tokens.
-///
-/// # Errors
-///
-/// Fails for zero, and for text that is not a whole number.
+/// Parses a number of tokens. Fails for zero, and for text that is not a whole number.
 pub(crate) fn tokens(text: &str) -> Result<u64, String> {
     let found = text.parse().ok().filter(|it| 0 < *it);
     found.ok_or_else(|| "write a whole number above 0".to_owned())
 }
 
-/// Parses the maximum tokens of a conversation.
-///
-/// # Errors
-///
-/// Fails for fewer than [`COMPACT_AT_MIN`], and for text that is not a whole number.
+/// Parses the maximum tokens of a conversation. Fails for fewer than [`COMPACT_AT_MIN`], and for text that is
+/// not a whole number.
 pub(crate) fn context(text: &str) -> Result<u64, String> {
     let found = text.parse().ok().filter(|it| COMPACT_AT_MIN <= *it);
     found.ok_or_else(|| format!("write a whole number from {COMPACT_AT_MIN}"))
@@ -433,7 +349,7 @@ fn number_and_unit(text: &str) -> (&str, &str, &str) {
 
 /// A report, and where it goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReportTarget {
+pub(crate) struct ReportTarget {
     /// What it is written for.
     pub kind: ReportKind,
     /// The file; none for stderr.

@@ -166,11 +166,8 @@ impl Server {
         self.channel.initialized()
     }
 
-    /// Calls a method, whose path has a `/` in front, with the messages of a queue.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the server cannot be reached, or answers with an error and nothing else.
+    /// Calls a method, whose path has a `/` in front, with the messages of a queue. Fails when the server
+    /// cannot be reached, or answers with an error and nothing else.
     pub(crate) async fn call(
         &self,
         path: &str,
@@ -269,11 +266,8 @@ pub(crate) struct Answers<'a> {
 }
 
 impl Answers<'_> {
-    /// Returns the next answer; nothing after the last one.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the server says so, or the connection broke.
+    /// Returns the next answer; nothing after the last one. Fails when the server says so, or the connection
+    /// broke.
     pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, Fault> {
         self.stream.message().await.map_err(|status| self.server.fault(&status))
     }

@@ -115,7 +115,7 @@ impl Endpoint {
 
     /// Returns the endpoint with this token, unless it has one already or there is none.
     #[must_use]
-    pub fn with_token(mut self, token: Option<String>) -> Endpoint {
+    pub(crate) fn with_token(mut self, token: Option<String>) -> Endpoint {
         self.token = self.token.or(token);
         self
     }
@@ -123,7 +123,7 @@ impl Endpoint {
     /// Returns the endpoint with the token and the headers of another, where both are the same server, and
     /// encrypted where either is. What it has itself stays.
     #[must_use]
-    pub fn with_secrets_of(mut self, other: &Endpoint) -> Endpoint {
+    pub(crate) fn with_secrets_of(mut self, other: &Endpoint) -> Endpoint {
         if !self.is_same_server(other) {
             return self;
         }
@@ -171,7 +171,7 @@ impl Endpoint {
     }
 
     /// Returns whether the connection is encrypted. A token leaves the machine in no other way.
-    pub fn uses_tls(&self) -> bool {
+    pub(crate) fn uses_tls(&self) -> bool {
         self.use_ssl || self.has_token() && !self.is_local()
     }
 

@@ -124,11 +124,8 @@ pub(crate) struct RequestHead {
 }
 
 impl RequestHead {
-    /// Reads a request. Of a field that comes twice the last one holds, as it does for the server.
-    ///
-    /// # Errors
-    ///
-    /// Fails when it is no message, or a name in it is none: names are kept.
+    /// Reads a request. Of a field that comes twice the last one holds, as it does for the server. Fails when
+    /// it is no message, or a name in it is none: names are kept.
     pub(crate) fn read(method: Method, message: &[u8]) -> Result<RequestHead, Malformed> {
         let mut asked = RequestHead::default();
         for field in fields(message) {
@@ -170,11 +167,7 @@ pub(crate) struct AnswerHead {
 }
 
 impl AnswerHead {
-    /// Reads an answer.
-    ///
-    /// # Errors
-    ///
-    /// Fails when it is no message.
+    /// Reads an answer. Fails when it is no message.
     pub(crate) fn read(message: &[u8]) -> Result<AnswerHead, Malformed> {
         let mut answered = AnswerHead::default();
         for field in fields(message) {

@@ -329,7 +329,6 @@ mod tests {
         [&n_bytes.to_be_bytes(), &[kind][..], &call.to_be_bytes(), payload].concat()
     }
 
-    /// A call with one message.
     fn call(number: u32, message: &[u8]) -> Vec<u8> {
         let path = b"/spark.connect.SparkConnectService/ExecutePlan";
         [frame(0, number, path), frame(1, number, message), frame(2, number, b"")].concat()

@@ -42,7 +42,6 @@ pub(crate) enum RelayMessage {
     End(CallEnd),
 }
 
-/// How a call ended.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct CallEnd {
     /// A code of gRPC; 0 is OK.
@@ -86,11 +85,7 @@ impl<R: AsyncRead + Unpin> Frames<R> {
 
     /// Returns the next frame, with the number of its call; nothing when the worker's end is closed.
     ///
-    /// Dropping the future loses no byte.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a frame breaks the rules, or the stream does.
+    /// Dropping the future loses no byte. Fails when a frame breaks the rules, or the stream does.
     pub(crate) async fn next(&mut self) -> io::Result<Option<(u32, WorkerMessage)>> {
         loop {
             if let Some(mut frame) = self.complete()? {
@@ -145,11 +140,7 @@ fn broken(rule: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, format!("the worker sent {rule}"))
 }
 
-/// Writes a frame.
-///
-/// # Errors
-///
-/// Fails when the worker's end is closed.
+/// Writes a frame. Fails when the worker's end is closed.
 pub(crate) async fn write(
     writer: &mut (impl AsyncWrite + Unpin),
     call: u32,

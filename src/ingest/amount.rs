@@ -43,7 +43,7 @@ const MINUS: &[u8] = "−".as_bytes();
 
 /// The unit of a column's amounts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sign {
+pub(crate) enum Sign {
     /// Money in the currency at this index of [`CURRENCIES`], if any value has a sign.
     Money(Option<usize>),
     /// Percent.

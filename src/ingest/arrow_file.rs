@@ -24,11 +24,8 @@ pub(crate) fn is_of(head: &[u8]) -> bool {
     head.starts_with(MAGIC)
 }
 
-/// Returns the same rows in an unnamed Parquet file.
-///
-/// # Errors
-///
-/// Fails when the file is damaged, would take more than `bytes_max`, or has types that Parquet lacks.
+/// Returns the same rows in an unnamed Parquet file. Fails when the file is damaged, would take more than
+/// `bytes_max`, or has types that Parquet lacks.
 pub(crate) fn as_parquet(
     input: &Input,
     dir: &Path,

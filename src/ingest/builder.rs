@@ -327,11 +327,8 @@ impl ColumnBuilder {
         }
     }
 
-    /// Returns the column, if all of its cells fit.
-    ///
-    /// # Errors
-    ///
-    /// Fails when text is not UTF-8, which has been checked for the slice.
+    /// Returns the column, if all of its cells fit. Fails when text is not UTF-8, which has been checked for
+    /// the slice.
     pub(crate) fn finish(mut self) -> anyhow::Result<ArrayRef> {
         let nulls = self.nulls.finish();
         Ok(match self.values {

@@ -156,11 +156,8 @@ impl TextDecoder {
         self.damage
     }
 
-    /// Appends the text of all of `bytes`, except for a character that the next part completes.
-    ///
-    /// # Errors
-    ///
-    /// Fails at the first malformed bytes, unless the decoder is lossy.
+    /// Appends the text of all of `bytes`, except for a character that the next part completes. Fails at the
+    /// first malformed bytes, unless the decoder is lossy.
     pub(crate) fn decode(
         &mut self,
         bytes: &[u8],

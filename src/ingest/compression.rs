@@ -51,12 +51,8 @@ impl Compression {
         }
     }
 
-    /// Passes the decompressed content of `file` to `take`; `name` is for messages.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the file is damaged, when an archive does not contain exactly one table, and when
-    /// `take` fails.
+    /// Passes the decompressed content of `file` to `take`; `name` is for messages. Fails when the file is
+    /// damaged, when an archive does not contain exactly one table, and when `take` fails.
     pub(crate) fn open(self, file: &File, name: &str, take: &mut Take<'_>) -> anyhow::Result<File> {
         let buffered = BufReader::new(file);
         match self {

@@ -27,13 +27,6 @@ use super::stored::Stored;
 /// Bytes to collect before a write.
 const CHUNK_BYTES: usize = 256 * 1024;
 
-/// The result of [`csv_of`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CsvWritten {
-    /// Bytes of CSV.
-    pub bytes: u64,
-}
-
 /// Writes the dataset at `parquet` as CSV: a line of names, then one line per row.
 ///
 /// Lines end with a line feed; cells are separated by `,` and quoted where necessary. No value is
@@ -59,11 +52,11 @@ pub fn csv_of(
     parquet: &Path,
     into: &mut (dyn Write + Send),
     bytes_max: u64,
-) -> anyhow::Result<CsvWritten> {
+) -> anyhow::Result<u64> {
     guard::run(|| write(parquet, CsvOutput { into, n_bytes: 0, bytes_max }))
 }
 
-fn write(parquet: &Path, mut output: CsvOutput<'_>) -> anyhow::Result<CsvWritten> {
+fn write(parquet: &Path, mut output: CsvOutput<'_>) -> anyhow::Result<u64> {
     let table = Stored::open(parquet)?;
     let fields = table.metadata.schema().fields();
     let is_alone = fields.len() == 1;
@@ -93,7 +86,7 @@ fn write(parquet: &Path, mut output: CsvOutput<'_>) -> anyhow::Result<CsvWritten
         }
     }
     output.put(&text)?;
-    Ok(CsvWritten { bytes: output.n_bytes })
+    Ok(output.n_bytes)
 }
 
 /// The output and its byte count.

@@ -130,11 +130,7 @@ fn check_complete(path: &Path, name: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns the tables and views of a database.
-///
-/// # Errors
-///
-/// Fails when it is damaged, encrypted, or in use.
+/// Returns the tables and views of a database. Fails when it is damaged, encrypted, or in use.
 pub(crate) fn tables(
     input: &Input,
     dir: &Path,
@@ -172,11 +168,8 @@ pub(crate) fn tables(
     Ok(tables)
 }
 
-/// Writes the rows of a table or view. Returns the names of its columns.
-///
-/// # Errors
-///
-/// Fails when no table has that name, and when its rows cannot be read.
+/// Writes the rows of a table or view. Returns the names of its columns. Fails when no table has that name, and
+/// when its rows cannot be read.
 pub(crate) fn write(
     spool: &mut Spool<'_>,
     input: &Input,

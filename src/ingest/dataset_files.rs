@@ -25,23 +25,17 @@ pub struct DatasetFiles {
 }
 
 impl DatasetFiles {
-    /// Renames the Parquet file to this name, replacing any existing file, and removes the others.
-    ///
-    /// # Errors
-    ///
-    /// Fails when it cannot be renamed.
-    pub fn keep_table(self, path: &Path) -> anyhow::Result<()> {
+    /// Renames the Parquet file to this name, replacing any existing file, and removes the others. Fails when
+    /// it cannot be renamed.
+    pub(crate) fn keep_table(self, path: &Path) -> anyhow::Result<()> {
         let table = self.files.into_iter().next_back().and_then(|it| it.0);
         let table = table.context("no pass has built the table")?;
         sync_files(&[&table]).into_iter().collect::<anyhow::Result<()>>()?;
         keep(table, path)
     }
 
-    /// Returns the table and the list of repairs, if any, under their temporary names.
-    ///
-    /// # Errors
-    ///
-    /// Fails when no pass has built the table.
+    /// Returns the table and the list of repairs, if any, under their temporary names. Fails when no pass has
+    /// built the table.
     pub(crate) fn into_temporaries(self) -> anyhow::Result<(TempPath, Option<TempPath>)> {
         let (mut table, mut rejects) = (None, None);
         for (temp, path) in self.files {

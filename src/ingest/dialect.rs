@@ -32,12 +32,8 @@ pub(crate) struct DialectHints {
 }
 
 impl DialectHints {
-    /// Parses the options.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`ExitStatus::Usage`] when one of them cannot be followed, or two contradict each
-    /// other.
+    /// Parses the options. Fails with [`ExitStatus::Usage`] when one of them cannot be followed, or two
+    /// contradict each other.
     pub(crate) fn of(options: &IngestOptions) -> anyhow::Result<DialectHints> {
         let refuse = |message: String, hint: &str| {
             Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())

@@ -1053,7 +1053,7 @@ fn one_of(
 }
 
 /// Returns distinct values with their counts, the most common first.
-pub fn most_common<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<(T, usize)> {
+pub(crate) fn most_common<T: PartialEq>(all: impl Iterator<Item = T>) -> Vec<(T, usize)> {
     let mut counts: Vec<(T, usize)> = Vec::new();
     for one in all {
         match counts.iter_mut().find(|it| it.0 == one) {

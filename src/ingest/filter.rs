@@ -27,11 +27,8 @@ fn is_folded(text: &str) -> bool {
     !is_other && text.trim().len() == text.len()
 }
 
-/// Builds the filter of a column, if its texts are long enough for one.
-///
-/// # Errors
-///
-/// Does not fail unless the constants of this module are wrong.
+/// Builds the filter of a column, if its texts are long enough for one. Does not fail unless the constants of
+/// this module are wrong.
 pub(crate) fn of_column(column: &ArrayRef) -> anyhow::Result<Option<Sbbf>> {
     /// Bits of a filter per text, which follow from `FALSE_POSITIVES`.
     const BITS_PER_TEXT: usize = 7;

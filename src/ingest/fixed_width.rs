@@ -16,11 +16,7 @@ use super::spool::Spool;
 use super::syntax::has_sign;
 use crate::refusal::check_cancelled;
 
-/// Writes the lines as rows.
-///
-/// # Errors
-///
-/// Fails when the file cannot be read, or is not text in its encoding.
+/// Writes the lines as rows. Fails when the file cannot be read, or is not text in its encoding.
 pub(crate) fn write(
     spool: &mut Spool<'_>,
     input: &Input,
@@ -72,7 +68,6 @@ fn rows(
     Ok(())
 }
 
-/// The columns of a text.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct FixedColumns {
     /// Width of each, in characters, with the blanks behind it.

@@ -150,13 +150,9 @@ fn tables_of(
     Ok(Some(Tables::of(noun, parts)))
 }
 
-/// Writes the rows of a non-text source as text, next to the dataset, and returns how to read that.
-/// Returns `None` for text.
-///
-/// # Errors
-///
-/// Fails when the source is damaged, or has several tables and `options` name none of them; with
-/// [`ExitStatus::Usage`] when an option describes how text is read.
+/// Writes the rows of a non-text source as text, next to the dataset, and returns how to read that. Returns
+/// `None` for text. Fails when the source is damaged, or has several tables and `options` name none of them;
+/// with [`ExitStatus::Usage`] when an option describes how text is read.
 pub(super) fn as_text(
     input: &Input,
     dir: &Path,

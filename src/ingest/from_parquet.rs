@@ -45,13 +45,10 @@ pub(crate) use file::is_parquet;
 /// Maximum rows of a written row group.
 const GROUP_ROWS_MAX: u64 = 256 * 1024;
 
-/// Reads a Parquet file into `dir`, or only examines it.
-///
-/// # Errors
-///
-/// Fails with [`ExitStatus::Usage`] when an option describes how text is read; with
-/// [`ExitStatus::Input`] when the file is damaged, too wide, has a column of an unsupported type, or
-/// changes while it is read; and with [`ExitStatus::Interrupted`] once the user cancels.
+/// Reads a Parquet file into `dir`, or only examines it. Fails with [`ExitStatus::Usage`] when an option
+/// describes how text is read; with [`ExitStatus::Input`] when the file is damaged, too wide, has a column of
+/// an unsupported type, or changes while it is read; and with [`ExitStatus::Interrupted`] once the user
+/// cancels.
 pub(crate) fn ingest(
     input: &Input,
     name: &str,
@@ -109,11 +106,8 @@ pub(crate) fn ingest(
     Ok((dataset, files))
 }
 
-/// Fails when an option describes how to read text: a columnar file defines all of that itself.
-///
-/// # Errors
-///
-/// Fails with [`ExitStatus::Usage`] then.
+/// Fails when an option describes how to read text: a columnar file defines all of that itself. Fails with
+/// [`ExitStatus::Usage`] then.
 pub(crate) fn check_options(
     options: &IngestOptions,
     shown_name: &str,

@@ -959,26 +959,9 @@ fn name_fit(names: &[String], columns: &[TypeEvidence]) -> i32 {
         "value", "wert", "year",
     ];
     const OF_TEXT: &[&str] = &[
-        "category",
-        "city",
-        "comment",
-        "country",
-        "customer",
-        "description",
-        "email",
-        "kunde",
-        "land",
-        "name",
-        "note",
-        "ort",
-        "product",
-        "region",
-        "stadt",
-        "state",
-        "status",
-        "store",
-        "title",
-        "type",
+        "category", "city", "comment", "country", "customer", "description", "email", "kunde",
+        "land", "name", "note", "ort", "product", "region", "stadt", "state", "status", "store",
+        "title", "type",
     ];
     let fit = |(name, seen): (&String, &TypeEvidence)| {
         let name = name.to_lowercase();

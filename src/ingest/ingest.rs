@@ -267,11 +267,8 @@ pub(super) struct Understood {
     pub n_marks: u64,
 }
 
-/// Determines everything that an ingest would, and how it would read the text; writes nothing.
-///
-/// # Errors
-///
-/// Fails as [`ingest`] does, and when the input is not text.
+/// Determines everything that an ingest would, and how it would read the text; writes nothing. Fails as
+/// [`ingest`] does, and when the input is not text.
 pub(super) fn understand(
     input: &Input,
     shown_name: &str,
@@ -1278,12 +1275,8 @@ fn guess_wanted(guess: &Guess, wanted: RequestedType, likely: ValueForm) -> Gues
     Guess { dtype, form, wanted: is_asked, is_settled, usual: None }
 }
 
-/// Returns how to read a column with a value that does not fit the requested type: the next pass finds
-/// the value.
-///
-/// # Errors
-///
-/// Fails with [`ExitStatus::Input`] when every value fits, but in two ways.
+/// Returns how to read a column with a value that does not fit the requested type: the next pass finds the
+/// value. Fails with [`ExitStatus::Input`] when every value fits, but in two ways.
 fn guess_unfit(
     name: &str,
     seen: TypeEvidence,
@@ -1344,7 +1337,6 @@ fn describe(columns: &mut [Column], header: &Header) {
     }
 }
 
-/// The context of one pass.
 struct PassContext<'a> {
     input: &'a Input,
     layout: &'a Layout,

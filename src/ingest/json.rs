@@ -44,11 +44,8 @@ pub(crate) fn is_list(head: &[u8]) -> bool {
     head.strip_prefix(b"[").is_some_and(|it| it.trim_ascii_start().starts_with(b"{"))
 }
 
-/// Writes the objects as rows. Returns the names of the columns, in the order of their first values.
-///
-/// # Errors
-///
-/// Fails when the file is not JSON, or contains anything but objects.
+/// Writes the objects as rows. Returns the names of the columns, in the order of their first values. Fails when
+/// the file is not JSON, or contains anything but objects.
 pub(crate) fn write(
     spool: &mut Spool<'_>,
     input: &Input,

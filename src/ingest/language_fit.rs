@@ -33,7 +33,6 @@ pub(crate) const CENTRAL: &[&str] = &[
     "čćđšž",
     "äöüßé",
 ];
-/// Turkish.
 pub(crate) const TURKISH: &[&str] = &["çğıöşüâîû\u{307}"];
 /// Languages of the Baltic.
 pub(crate) const BALTIC: &[&str] = &["ąčęėįšųūž", "āčēģīķļņōšūž", "äöõüšžé"];

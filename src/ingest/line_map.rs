@@ -31,11 +31,8 @@ pub(crate) struct LineWriter<W> {
 }
 
 impl<W: Write> LineWriter<W> {
-    /// Begins the file of a table whose header, if any, takes `n_header` lines in the plain case.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the file cannot be written, as do the other methods.
+    /// Begins the file of a table whose header, if any, takes `n_header` lines in the plain case. Fails when
+    /// the file cannot be written, as do the other methods.
     pub(crate) fn new(mut out: W, n_header: u64) -> std::io::Result<Self> {
         out.write_all(MAGIC)?;
         Ok(LineWriter { out, row_before: 0, n_header, is_needed: false })
@@ -131,11 +128,8 @@ pub fn source_cells(dataset: &Dataset, column: Option<&str>, rows: &[u64]) -> Ve
     rows.iter().map(cell).collect()
 }
 
-/// Returns the line, the first being 1, of each of some rows, the first being 0.
-///
-/// # Errors
-///
-/// Fails when `lines` is not such a file.
+/// Returns the line, the first being 1, of each of some rows, the first being 0. Fails when `lines` is not such
+/// a file.
 pub(crate) fn lines_at(mut lines: impl Read, rows: &[u64]) -> anyhow::Result<Vec<u64>> {
     check_magic(&mut lines)?;
     let last = rows.iter().copied().max().unwrap_or_default();

@@ -171,7 +171,6 @@ impl Copy<'_> {
         file.finish()?.0.into_temp_path().persist_noclobber(path).with_context(doing)
     }
 
-    /// Returns a token for each value.
     fn tokens(&self, values: &ArrayRef) -> anyhow::Result<ArrayRef> {
         let text = text_at(values)?;
         let token = |row: usize| (!values.is_null(row)).then(|| token(self.key, &text(row)));

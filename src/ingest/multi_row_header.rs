@@ -213,20 +213,8 @@ pub(crate) fn described(levels: &[Vec<String>]) -> Vec<String> {
 /// Returns whether text means an unknown value, unlike any description or unit.
 fn is_word_for_nothing(text: &str) -> bool {
     const BEGINNINGS: [&str; 14] = [
-        "unknown",
-        "missing",
-        "not ",
-        "no ",
-        "none",
-        "n.a",
-        "tbd",
-        "pending",
-        "error",
-        "refused",
-        "absent",
-        "invalid",
-        "unbekannt",
-        "fehlt",
+        "unknown", "missing", "not ", "no ", "none", "n.a", "tbd", "pending", "error", "refused",
+        "absent", "invalid", "unbekannt", "fehlt",
     ];
     let text = text.to_lowercase();
     BEGINNINGS.iter().any(|it| text.starts_with(it))

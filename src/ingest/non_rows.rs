@@ -157,7 +157,6 @@ pub(crate) enum NonRowKind {
     Comment,
     /// It is a ruling between rows.
     Rule,
-    /// It repeats the header.
     RepeatedHeader,
     /// It is below the table.
     Footer,

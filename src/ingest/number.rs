@@ -17,7 +17,7 @@ pub enum DecimalMark {
 
 /// The mark between thousands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DigitGrouping {
+pub(crate) enum DigitGrouping {
     /// Nothing.
     None,
     /// `1,234`
@@ -32,7 +32,7 @@ pub enum DigitGrouping {
 
 /// The form of a column's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NumberForm {
+pub(crate) struct NumberForm {
     /// The decimal mark.
     pub decimal: DecimalMark,
     /// The thousands separator.
@@ -41,11 +41,11 @@ pub struct NumberForm {
 
 impl NumberForm {
     /// The form that programs write.
-    pub const PLAIN: NumberForm =
+    pub(crate) const PLAIN: NumberForm =
         NumberForm { decimal: DecimalMark::Point, group: DigitGrouping::None };
 
     /// All but the plain form, those without a thousands separator first.
-    pub const ALL: [NumberForm; 7] = [
+    pub(crate) const ALL: [NumberForm; 7] = [
         NumberForm { decimal: DecimalMark::Comma, group: DigitGrouping::None },
         NumberForm { decimal: DecimalMark::Comma, group: DigitGrouping::Point },
         NumberForm { decimal: DecimalMark::Comma, group: DigitGrouping::Blank },
@@ -70,7 +70,7 @@ impl NumberForm {
     }
 
     /// Returns the form in words.
-    pub fn words(self) -> String {
+    pub(crate) fn words(self) -> String {
         let group = match self.group {
             DigitGrouping::None if self.decimal == DecimalMark::Point => {
                 return "decimal point".to_owned();

@@ -7,7 +7,7 @@ pub(crate) const DAY_US: i64 = 86_400_000_000;
 
 /// The form of a number, which decides which numbers may share a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NumberFormat {
+pub(crate) enum NumberFormat {
     /// One to three digits alone: `42`.
     Whole,
     /// More digits alone: `4200`.

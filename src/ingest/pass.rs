@@ -159,12 +159,8 @@ struct Done {
     nulls: Vec<u64>,
 }
 
-/// Reads the whole source once.
-///
-/// # Errors
-///
-/// Fails when the source cannot be read or decoded, when a value does not fit a requested type, when
-/// the output cannot be written, and when the user cancels.
+/// Reads the whole source once. Fails when the source cannot be read or decoded, when a value does not fit a
+/// requested type, when the output cannot be written, and when the user cancels.
 pub(crate) fn run(
     mut slices: Slices<'_>,
     settings: &PassConfig<'_>,

@@ -173,7 +173,6 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// Returns the number of rows.
     pub(crate) fn n_rows(&self) -> usize {
         self.lines.len()
     }

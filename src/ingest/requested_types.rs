@@ -67,7 +67,7 @@ impl RequestedType {
 
 /// The requested types of a file's columns.
 #[derive(Debug, Clone, Default)]
-pub struct Wants {
+pub(crate) struct Wants {
     /// For each named column.
     by_column: Vec<Option<RequestedType>>,
     /// For all columns with that meaning.
@@ -81,7 +81,10 @@ impl Wants {
     ///
     /// Fails with [`ExitStatus::Usage`] when there is no such column, or more than one, or when `*` is
     /// used with a type that no meaning corresponds to.
-    pub fn find(dtypes: &[(String, RequestedType)], names: &[String]) -> anyhow::Result<Self> {
+    pub(crate) fn find(
+        dtypes: &[(String, RequestedType)],
+        names: &[String],
+    ) -> anyhow::Result<Self> {
         let mut wants = Wants { by_column: vec![None; names.len()], of_known: Vec::new() };
         for (name, wanted) in dtypes {
             match place(name, names) {
@@ -110,23 +113,23 @@ impl Wants {
         Ok(wants)
     }
 
-    /// Finds the columns that exist, as [`Wants::find`] does.
-    ///
-    /// # Errors
-    ///
-    /// Fails in the same cases, except for a missing column.
-    pub fn find_any(dtypes: &[(String, RequestedType)], names: &[String]) -> anyhow::Result<Self> {
+    /// Finds the columns that exist, as [`Wants::find`] does. Fails in the same cases, except for a missing
+    /// column.
+    pub(crate) fn find_any(
+        dtypes: &[(String, RequestedType)],
+        names: &[String],
+    ) -> anyhow::Result<Self> {
         let is_there = |it: &&(String, RequestedType)| it.0 == "*" || place(&it.0, names).is_ok();
         Self::find(&dtypes.iter().filter(is_there).cloned().collect::<Vec<_>>(), names)
     }
 
     /// Returns the type requested for a column by name.
-    pub fn of_column(&self, at: usize) -> Option<RequestedType> {
+    pub(crate) fn of_column(&self, at: usize) -> Option<RequestedType> {
         self.by_column.get(at).copied().flatten()
     }
 
     /// Returns the type requested for a column with this meaning.
-    pub fn of(&self, at: usize, meaning: Option<&Meaning>) -> Option<RequestedType> {
+    pub(crate) fn of(&self, at: usize, meaning: Option<&Meaning>) -> Option<RequestedType> {
         let known = || self.of_known.iter().copied().find(|it| it.is_of(meaning));
         self.of_column(at).or_else(known)
     }

@@ -16,12 +16,8 @@ use csv_agent_types::limits::{OVERLAP_ROWS_MAX, OVERLAP_TIME_MAX};
 use super::from_parquet::{guard, text};
 use super::stored::Stored;
 
-/// Compares columns with similar ones. The result is unknown for a missing or damaged file, and once
-/// time has run out.
-///
-/// # Errors
-///
-/// Fails when the file at `path` is missing, cannot be read or is damaged.
+/// Compares columns with similar ones. The result is unknown for a missing or damaged file, and once time has
+/// run out. Fails when the file at `path` is missing, cannot be read or is damaged.
 pub(crate) fn overlaps(
     path: &Path,
     session_dir: &Path,

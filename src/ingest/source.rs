@@ -110,12 +110,9 @@ impl<C: Deref<Target = AtomicBool>> Read for Awaited<C> {
 }
 
 impl Input {
-    /// Opens `source`, which the user named `name`. A source that cannot be read twice is copied to a
-    /// file in `dir` that is removed with the process.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the source is missing, not a file, unreadable, empty, or longer than `bytes_max`.
+    /// Opens `source`, which the user named `name`. A source that cannot be read twice is copied to a file in
+    /// `dir` that is removed with the process. Fails when the source is missing, not a file, unreadable, empty,
+    /// or longer than `bytes_max`.
     pub(crate) fn open(
         source: Source,
         name: &str,
@@ -190,11 +187,8 @@ impl Input {
         Ok(Input { file, name: self.name, bytes, archive, changed })
     }
 
-    /// Returns an input for `file`, which was converted from this one and will be read instead.
-    ///
-    /// # Errors
-    ///
-    /// Fails when this file cannot be read or has changed, and when the user cancels.
+    /// Returns an input for `file`, which was converted from this one and will be read instead. Fails when this
+    /// file cannot be read or has changed, and when the user cancels.
     pub(crate) fn written_to(&self, file: File, cancelled: &AtomicBool) -> anyhow::Result<Self> {
         let archive = if let Some(archive) = &self.archive {
             archive.clone()
@@ -209,22 +203,14 @@ impl Input {
         Ok(Input { file, name, bytes, archive: Some(archive), changed })
     }
 
-    /// Returns the hash of the file.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the file cannot be read, and when the user cancels.
+    /// Returns the hash of the file. Fails when the file cannot be read, and when the user cancels.
     pub(crate) fn sha256(&self, cancelled: &AtomicBool) -> anyhow::Result<String> {
         let mut hash = Sha256::new();
         self.parts(0, self.bytes, cancelled, &mut |part| hash.update(part))?;
         Ok(format!("{:x}", hash.finalize()))
     }
 
-    /// Returns the file, for reading at any position.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the process has too many files open.
+    /// Returns the file, for reading at any position. Fails when the process has too many files open.
     pub(crate) fn file(&self) -> anyhow::Result<File> {
         self.file.try_clone().with_context(|| format!("cannot read `{}`", self.name))
     }
@@ -304,11 +290,7 @@ impl Input {
         Ok(bytes)
     }
 
-    /// Passes the encoded text on in parts.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the file cannot be read, and when the user cancels.
+    /// Passes the encoded text on in parts. Fails when the file cannot be read, and when the user cancels.
     pub(crate) fn parts(
         &self,
         start: usize,
@@ -537,12 +519,9 @@ impl Slices<'_> {
         Ok((format!("{:x}", self.hash.finalize()), self.below))
     }
 
-    /// Fills `slice` with complete records of about `n_bytes`; returns false when there are no more.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`Undecodable`] when bytes are invalid in the encoding, and when one record is longer
-    /// than [`RECORD_BYTES_MAX`].
+    /// Fills `slice` with complete records of about `n_bytes`; returns false when there are no more. Fails with
+    /// [`Undecodable`] when bytes are invalid in the encoding, and when one record is longer than
+    /// [`RECORD_BYTES_MAX`].
     pub(crate) fn next(
         &mut self,
         slice: &mut Vec<u8>,

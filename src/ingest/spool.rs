@@ -65,12 +65,8 @@ impl TableColumns {
 const FRAME_BYTES: usize = 12;
 
 impl<'a> Spool<'a> {
-    /// Begins a text next to the dataset, which may take as many bytes as the options allow for a
-    /// source.
-    ///
-    /// # Errors
-    ///
-    /// Fails when no file can be created in `dir`.
+    /// Begins a text next to the dataset, which may take as many bytes as the options allow for a source. Fails
+    /// when no file can be created in `dir`.
     pub(crate) fn new(
         input: &'a Input,
         dir: &'a Path,
@@ -95,12 +91,9 @@ impl<'a> Spool<'a> {
         })
     }
 
-    /// Begins a text of a table that a program wrote: the first record contains the names, all others
-    /// are rows, and date-like text is a date, since there is no other way to write one.
-    ///
-    /// # Errors
-    ///
-    /// Fails when no file can be created in `dir`.
+    /// Begins a text of a table that a program wrote: the first record contains the names, all others are rows,
+    /// and date-like text is a date, since there is no other way to write one. Fails when no file can be
+    /// created in `dir`.
     pub(crate) fn of_table(
         input: &'a Input,
         dir: &'a Path,
@@ -167,11 +160,7 @@ impl<'a> Spool<'a> {
         }
     }
 
-    /// Ends a row, which may be empty.
-    ///
-    /// # Errors
-    ///
-    /// Fails when it cannot be written, or the text becomes too long.
+    /// Ends a row, which may be empty. Fails when it cannot be written, or the text becomes too long.
     pub(crate) fn end_row(&mut self) -> anyhow::Result<()> {
         let (first, end) = self.span.take().unwrap_or_default();
         if first < end {

@@ -32,7 +32,7 @@ impl SpoolNotes {
     }
 
     /// Makes columns with text cells text, unless the user requests another type.
-    pub fn decide(&self, readings: &mut [ColumnType], wants: &Wants, rows: &Range<u64>) {
+    pub(crate) fn decide(&self, readings: &mut [ColumnType], wants: &Wants, rows: &Range<u64>) {
         for at in self.texts_in(rows) {
             let Some(reading) = readings.get_mut(at) else { continue };
             if wants.of_column(at).is_some() || reading.dtype() == DType::String {
@@ -47,14 +47,14 @@ impl SpoolNotes {
     }
 
     /// Adds to the evidence that these columns are text.
-    pub fn testify(&self, evidence: &mut [TypeEvidence], wants: &Wants, rows: &Range<u64>) {
+    pub(crate) fn testify(&self, evidence: &mut [TypeEvidence], wants: &Wants, rows: &Range<u64>) {
         for at in self.texts_in(rows).filter(|at| wants.of_column(*at).is_none()) {
             evidence.get_mut(at).into_iter().for_each(|it| it.add(TypeEvidence::TEXT));
         }
     }
 
     /// Names the source position of a record of the text; the first record is 0.
-    pub fn place(&self, column: usize, record: u64) -> String {
+    pub(crate) fn place(&self, column: usize, record: u64) -> String {
         match &self.sheet {
             Some(sheet) => cell_name(&sheet.name, record, sheet.first_column + column as u64),
             // The names are the first record.
@@ -66,12 +66,12 @@ impl SpoolNotes {
     }
 
     /// Returns how many columns of the source precede the first.
-    pub fn first_column(&self) -> u64 {
+    pub(crate) fn first_column(&self) -> u64 {
         self.sheet.as_ref().map_or(0, |it| it.first_column)
     }
 
     /// Returns what is known about a range of columns.
-    pub fn of_columns(&self, columns: Range<usize>) -> SpoolNotes {
+    pub(crate) fn of_columns(&self, columns: Range<usize>) -> SpoolNotes {
         let mut written = self.clone();
         written.columns.truncate(columns.end);
         written.columns.drain(..columns.start.min(written.columns.len()));
@@ -82,7 +82,7 @@ impl SpoolNotes {
     }
 
     /// Adds these notes to columns.
-    pub fn describe(&self, columns: &mut [Column]) {
+    pub(crate) fn describe(&self, columns: &mut [Column]) {
         for (column, known) in columns.iter_mut().zip(&self.columns) {
             let notes: Vec<String> =
                 column.note.take().into_iter().chain(known.notes.clone()).collect();

@@ -51,11 +51,7 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    /// Opens a dataset's file.
-    ///
-    /// # Errors
-    ///
-    /// Fails when it is missing, damaged or not written by csv-agent.
+    /// Opens a dataset's file. Fails when it is missing, damaged or not written by csv-agent.
     pub(crate) fn open(path: &Path) -> anyhow::Result<Stored> {
         Stored::of(File::open(path)?)
     }
@@ -108,13 +104,9 @@ impl Stored {
         (0..n_groups).try_for_each(|group| self.measure(group, 0..n_columns).map(drop))
     }
 
-    /// Requires that some columns of a row group are within the memory limits of a dataset. Returns
-    /// whether all of their values are dictionary keys.
-    ///
-    /// # Errors
-    ///
-    /// Fails when they exceed them, when a page has an encoding or compression that csv-agent does not
-    /// use, and when the file is damaged.
+    /// Requires that some columns of a row group are within the memory limits of a dataset. Returns whether all
+    /// of their values are dictionary keys. Fails when they exceed them, when a page has an encoding or
+    /// compression that csv-agent does not use, and when the file is damaged.
     pub(crate) fn measure(
         &self,
         group: usize,
@@ -191,12 +183,9 @@ impl Stored {
     }
 }
 
-/// Sums the sizes of a column's pages in a row group of `n_rows`, checking each page.
-///
-/// # Errors
-///
-/// Fails when a page is too large, its header cannot be read, or `look` fails, and when the pages do
-/// not have as many values as there are rows: a decoder allocates what a page declares.
+/// Sums the sizes of a column's pages in a row group of `n_rows`, checking each page. Fails when a page is too
+/// large, its header cannot be read, or `look` fails, and when the pages do not have as many values as there
+/// are rows: a decoder allocates what a page declares.
 pub(crate) fn measure_pages(
     pages: &mut Pages<'_>,
     n_rows: i64,
@@ -236,11 +225,8 @@ pub(crate) fn measure_pages(
     Ok(n_bytes)
 }
 
-/// Reads the raw footer of a Parquet file.
-///
-/// # Errors
-///
-/// Fails when the file does not begin and end as Parquet does, or its footer exceeds the limit.
+/// Reads the raw footer of a Parquet file. Fails when the file does not begin and end as Parquet does, or its
+/// footer exceeds the limit.
 pub(crate) fn footer(file: &File) -> anyhow::Result<Vec<u8>> {
     is_whole(file, PARQUET_FOOTER_BYTES_MAX)?;
     let end = file.metadata()?.len() - 8;

@@ -24,13 +24,7 @@ const LARGE: f64 = 100.0;
 
 /// Labels of a total behind the first cell of a row, whatever their case.
 const INNER: [&str; 8] = [
-    "total",
-    "totals",
-    "subtotal",
-    "sub-total",
-    "sub total",
-    "grand total",
-    "zwischensumme",
+    "total", "totals", "subtotal", "sub-total", "sub total", "grand total", "zwischensumme",
     "summe",
 ];
 

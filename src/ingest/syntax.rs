@@ -97,7 +97,6 @@ impl Escape {
 /// The meaning of blanks after a delimiter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Blanks {
-    /// Text.
     Kept,
     /// Ignored between a delimiter and a quote; text elsewhere.
     AroundQuotes,

@@ -167,17 +167,8 @@ impl<'a> BelowSigns<'a> {
     /// (also `(1)` or `[a]`), or as a sentence below rows that are full and contain none.
     fn reads_as_note(&self, at: usize) -> bool {
         const BEGINNINGS: [&str; 11] = [
-            "source:",
-            "sources:",
-            "note:",
-            "notes:",
-            "data as of ",
-            "as of ",
-            "last updated",
-            "quelle:",
-            "stand:",
-            "©",
-            "* ",
+            "source:", "sources:", "note:", "notes:", "data as of ", "as of ", "last updated",
+            "quelle:", "stand:", "©", "* ",
         ];
         /// Fewer may be a name.
         const WORDS_MIN: usize = 3;
@@ -214,20 +205,8 @@ impl<'a> BelowSigns<'a> {
 /// Returns whether a text in lower case is the number of rows, as clients of databases write it: `(2 rows)`.
 fn is_row_count(text: &str) -> bool {
     const ROWS: [&str; 14] = [
-        "row",
-        "rows",
-        "row(s)",
-        "record",
-        "records",
-        "record(s)",
-        "zeile",
-        "zeilen",
-        "datensätze",
-        "ligne",
-        "lignes",
-        "filas",
-        "righe",
-        "rijen",
+        "row", "rows", "row(s)", "record", "records", "record(s)", "zeile", "zeilen", "datensätze",
+        "ligne", "lignes", "filas", "righe", "rijen",
     ];
     const AFTER: [&str; 8] =
         ["", "affected", "selected", "returned", "fetched", "in set", "total", "ausgewählt"];

@@ -10,11 +10,8 @@ use crate::refusal::no_csv;
 use crate::source::Input;
 use crate::{Watch, sniff};
 
-/// Detects the encoding of a text before anything else is known about it.
-///
-/// # Errors
-///
-/// Fails when the file cannot be read, and when the user names an unknown encoding.
+/// Detects the encoding of a text before anything else is known about it. Fails when the file cannot be read,
+/// and when the user names an unknown encoding.
 pub(super) fn encoding_of(
     input: &Input,
     options: &IngestOptions,

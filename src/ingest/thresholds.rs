@@ -15,11 +15,8 @@ use super::stored::Stored;
 /// Rows decoded at once.
 const BATCH_ROWS: usize = 64 * 1024;
 
-/// Rates the values of a column of the Parquet file at `path`. `None` when the column is not numeric.
-///
-/// # Errors
-///
-/// Fails when the file is missing, cannot be read, is damaged, or has no such column.
+/// Rates the values of a column of the Parquet file at `path`. `None` when the column is not numeric. Fails
+/// when the file is missing, cannot be read, is damaged, or has no such column.
 pub(crate) fn rate(path: &Path, column: &str, ratings: &Ratings) -> anyhow::Result<Option<Rated>> {
     guard::run(|| read(path, column, ratings))
 }

@@ -205,7 +205,6 @@ impl Sum {
 /// What a cell of a total shows about its column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TotalSign {
-    /// It is the sum.
     Sum,
     /// It may be an average, a count, or a sum of rounded values.
     Open,

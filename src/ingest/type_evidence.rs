@@ -13,107 +13,106 @@ use super::parse::{self, NumberFormat};
 
 /// The evidence seen among the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct TypeEvidence(u128);
+pub(crate) struct TypeEvidence(u128);
 
 impl TypeEvidence {
     /// A value that no other type can represent.
-    pub const TEXT: TypeEvidence = TypeEvidence(1);
+    pub(crate) const TEXT: TypeEvidence = TypeEvidence(1);
     /// `true` or `false`.
-    pub const BOOL: TypeEvidence = TypeEvidence(1 << 1);
+    pub(crate) const BOOL: TypeEvidence = TypeEvidence(1 << 1);
     /// A whole number.
-    pub const INT: TypeEvidence = TypeEvidence(1 << 2);
+    pub(crate) const INT: TypeEvidence = TypeEvidence(1 << 2);
     /// A whole number that a float would round.
-    pub const LONG_INT: TypeEvidence = TypeEvidence(1 << 3);
+    pub(crate) const LONG_INT: TypeEvidence = TypeEvidence(1 << 3);
     /// A number with a point.
-    pub const POINT: TypeEvidence = TypeEvidence(1 << 4);
+    pub(crate) const POINT: TypeEvidence = TypeEvidence(1 << 4);
     /// A number with an exponent but no point.
-    pub const EXPONENT: TypeEvidence = TypeEvidence(1 << 5);
+    pub(crate) const EXPONENT: TypeEvidence = TypeEvidence(1 << 5);
     /// A date.
-    pub const DATE: TypeEvidence = TypeEvidence(1 << 6);
+    pub(crate) const DATE: TypeEvidence = TypeEvidence(1 << 6);
     /// A date and a time of day.
-    pub const TIMESTAMP: TypeEvidence = TypeEvidence(1 << 7);
+    pub(crate) const TIMESTAMP: TypeEvidence = TypeEvidence(1 << 7);
     /// A date, a time of day and an offset.
-    pub const INSTANT: TypeEvidence = TypeEvidence(1 << 8);
+    pub(crate) const INSTANT: TypeEvidence = TypeEvidence(1 << 8);
     /// A time of day.
-    pub const TIME: TypeEvidence = TypeEvidence(1 << 9);
+    pub(crate) const TIME: TypeEvidence = TypeEvidence(1 << 9);
 
     /// A date in a local form.
-    pub const LOCAL_DATE: TypeEvidence = TypeEvidence(1 << 10);
+    pub(crate) const LOCAL_DATE: TypeEvidence = TypeEvidence(1 << 10);
     /// A date in a local form, and a time of day.
-    pub const LOCAL_TIMESTAMP: TypeEvidence = TypeEvidence(1 << 11);
+    pub(crate) const LOCAL_TIMESTAMP: TypeEvidence = TypeEvidence(1 << 11);
     /// A date that is invalid as day, month, year.
-    pub const NOT_DMY: TypeEvidence = TypeEvidence(1 << 12);
+    pub(crate) const NOT_DMY: TypeEvidence = TypeEvidence(1 << 12);
     /// A date that is invalid as month, day, year.
-    pub const NOT_MDY: TypeEvidence = TypeEvidence(1 << 13);
+    pub(crate) const NOT_MDY: TypeEvidence = TypeEvidence(1 << 13);
     /// A date that is invalid as year, month, day.
-    pub const NOT_YMD: TypeEvidence = TypeEvidence(1 << 14);
+    pub(crate) const NOT_YMD: TypeEvidence = TypeEvidence(1 << 14);
     /// A date with `/` between its parts.
-    pub const SLASH: TypeEvidence = TypeEvidence(1 << 15);
+    pub(crate) const SLASH: TypeEvidence = TypeEvidence(1 << 15);
     /// A date with `-` between its parts that is not ISO 8601.
-    pub const DASH: TypeEvidence = TypeEvidence(1 << 16);
+    pub(crate) const DASH: TypeEvidence = TypeEvidence(1 << 16);
     /// A date with `.` between its parts.
-    pub const DOT: TypeEvidence = TypeEvidence(1 << 17);
+    pub(crate) const DOT: TypeEvidence = TypeEvidence(1 << 17);
     /// A date with blanks between its parts.
-    pub const BLANK: TypeEvidence = TypeEvidence(1 << 18);
+    pub(crate) const BLANK: TypeEvidence = TypeEvidence(1 << 18);
     /// A date with a named month.
-    pub const NAMED_MONTH: TypeEvidence = TypeEvidence(1 << 19);
+    pub(crate) const NAMED_MONTH: TypeEvidence = TypeEvidence(1 << 19);
     /// A date with a four-digit year.
-    pub const YEAR4: TypeEvidence = TypeEvidence(1 << 20);
+    pub(crate) const YEAR4: TypeEvidence = TypeEvidence(1 << 20);
     /// A date with a two-digit year.
-    pub const YEAR2: TypeEvidence = TypeEvidence(1 << 21);
+    pub(crate) const YEAR2: TypeEvidence = TypeEvidence(1 << 21);
     /// A time of day after a local date, from 0 to 23 hours.
-    pub const CLOCK24: TypeEvidence = TypeEvidence(1 << 22);
+    pub(crate) const CLOCK24: TypeEvidence = TypeEvidence(1 << 22);
     /// A time of day after a local date, with AM or PM.
-    pub const CLOCK12: TypeEvidence = TypeEvidence(1 << 23);
+    pub(crate) const CLOCK12: TypeEvidence = TypeEvidence(1 << 23);
 
     /// A date with a numeric month that is not ISO 8601.
-    pub const NUMBERED_MONTH: TypeEvidence = TypeEvidence(1 << 32);
+    pub(crate) const NUMBERED_MONTH: TypeEvidence = TypeEvidence(1 << 32);
     /// A date without separators: `03JAN2024`.
-    pub const JOINED: TypeEvidence = TypeEvidence(1 << 57);
+    pub(crate) const JOINED: TypeEvidence = TypeEvidence(1 << 57);
     /// All evidence from dates in local forms.
-    pub const LOCAL_DAYS: TypeEvidence =
+    pub(crate) const LOCAL_DAYS: TypeEvidence =
         TypeEvidence(((1 << 33) - 1) & !((1 << 10) - 1)).and(Self::JOINED);
 
     /// A number with marks that programs do not write.
-    pub const LOCAL_NUMBER: TypeEvidence = TypeEvidence(1 << 40);
+    pub(crate) const LOCAL_NUMBER: TypeEvidence = TypeEvidence(1 << 40);
     /// With more digits than a float certainly represents.
-    pub const LOCAL_LONG: TypeEvidence = TypeEvidence(1 << 41);
+    pub(crate) const LOCAL_LONG: TypeEvidence = TypeEvidence(1 << 41);
     /// With a comma.
-    pub const COMMA: TypeEvidence = TypeEvidence(1 << 42);
+    pub(crate) const COMMA: TypeEvidence = TypeEvidence(1 << 42);
     /// With a point as the last mark.
-    pub const LAST_POINT: TypeEvidence = TypeEvidence(1 << 43);
+    pub(crate) const LAST_POINT: TypeEvidence = TypeEvidence(1 << 43);
     /// With fewer than three digits before the first mark, or with a fraction.
-    pub const SHORT_GROUP: TypeEvidence = TypeEvidence(1 << 44);
+    pub(crate) const SHORT_GROUP: TypeEvidence = TypeEvidence(1 << 44);
     /// `12 %`
-    pub const PERCENT: TypeEvidence = TypeEvidence(1 << 45);
+    pub(crate) const PERCENT: TypeEvidence = TypeEvidence(1 << 45);
     /// `$12`
-    pub const CURRENCY: TypeEvidence = TypeEvidence(1 << 46);
+    pub(crate) const CURRENCY: TypeEvidence = TypeEvidence(1 << 46);
     /// `(12)`
-    pub const ACCOUNTING: TypeEvidence = TypeEvidence(1 << 47);
+    pub(crate) const ACCOUNTING: TypeEvidence = TypeEvidence(1 << 47);
     /// All number forms that values rule out.
-    pub const NOT_NUMBERS: TypeEvidence = TypeEvidence(0x7f << 33);
+    pub(crate) const NOT_NUMBERS: TypeEvidence = TypeEvidence(0x7f << 33);
     /// All evidence from numbers in local forms.
-    pub const LOCAL_NUMBERS: TypeEvidence = TypeEvidence((0x7f << 33) | (0x1f << 40));
+    pub(crate) const LOCAL_NUMBERS: TypeEvidence = TypeEvidence((0x7f << 33) | (0x1f << 40));
     /// All evidence from numbers in the form that programs write.
-    pub const PLAIN_NUMBERS: TypeEvidence =
+    pub(crate) const PLAIN_NUMBERS: TypeEvidence =
         Self::INT.and(Self::LONG_INT).and(Self::POINT).and(Self::EXPONENT).and(Self::NOT_NUMBERS);
     /// All words for yes and no.
-    pub const WORDS: TypeEvidence = TypeEvidence(0xffff << 109);
+    pub(crate) const WORDS: TypeEvidence = TypeEvidence(0xffff << 109);
 
     /// An instant with a non-zero offset.
-    pub const OFFSET: TypeEvidence = TypeEvidence(1 << 56);
+    pub(crate) const OFFSET: TypeEvidence = TypeEvidence(1 << 56);
     /// All evidence from dates, in any form.
-    pub const DAYS: TypeEvidence =
+    pub(crate) const DAYS: TypeEvidence =
         Self::DATE.and(Self::TIMESTAMP).and(Self::INSTANT).and(Self::OFFSET).and(Self::LOCAL_DAYS);
 
     /// The evidence from numbers with a unit sign is shifted by this many bits from that without.
     const AMOUNT_BITS: u32 = 64;
-    /// All currencies.
     const CURRENCIES: TypeEvidence = TypeEvidence(((1 << CURRENCIES.len()) - 1) << 70);
     /// All evidence from numbers, in any form.
-    pub const NUMBERS: TypeEvidence = Self::PLAIN_NUMBERS.and(Self::LOCAL_NUMBERS);
+    pub(crate) const NUMBERS: TypeEvidence = Self::PLAIN_NUMBERS.and(Self::LOCAL_NUMBERS);
     /// All evidence from amounts.
-    pub const AMOUNTS: TypeEvidence = Self::PERCENT
+    pub(crate) const AMOUNTS: TypeEvidence = Self::PERCENT
         .and(Self::CURRENCY)
         .and(Self::ACCOUNTING)
         .and(Self::CURRENCIES)
@@ -121,24 +120,24 @@ impl TypeEvidence {
 
     /// A number with a unit sign.
     #[must_use]
-    pub const fn of_amount(number: TypeEvidence) -> TypeEvidence {
+    pub(crate) const fn of_amount(number: TypeEvidence) -> TypeEvidence {
         TypeEvidence(number.0 << Self::AMOUNT_BITS)
     }
 
     /// Returns the evidence from numbers, both in amounts and without a unit sign.
     #[must_use]
-    pub const fn numbers(self) -> TypeEvidence {
+    pub(crate) const fn numbers(self) -> TypeEvidence {
         TypeEvidence((self.0 | (self.0 >> Self::AMOUNT_BITS)) & Self::NUMBERS.0)
     }
 
     /// Money of the currency at this index of [`CURRENCIES`].
-    pub fn currency(at: usize) -> TypeEvidence {
+    pub(crate) fn currency(at: usize) -> TypeEvidence {
         TypeEvidence(1 << (70 + at))
     }
 
     /// Returns the index in [`CURRENCIES`] of the first currency seen, and the number of currencies
     /// seen.
-    pub fn currencies(self) -> (Option<usize>, u32) {
+    pub(crate) fn currencies(self) -> (Option<usize>, u32) {
         let seen = self.0 & Self::CURRENCIES.0;
         let first = (seen != 0).then(|| seen.trailing_zeros() as usize - 70);
         (first, seen.count_ones())
@@ -146,7 +145,7 @@ impl TypeEvidence {
 
     /// The evidence from an instant written as `text`.
     #[inline]
-    pub fn instant(text: &[u8]) -> TypeEvidence {
+    pub(crate) fn instant(text: &[u8]) -> TypeEvidence {
         let zeros: [&[u8]; 5] = [b"Z", b"+00:00", b"+0000", b"+00", b" UTC"];
         let is_zero = zeros.iter().any(|it| text.ends_with(it));
         if is_zero {
@@ -158,19 +157,19 @@ impl TypeEvidence {
 
     /// A number that is invalid in the form at this index of
     /// [`NumberForm::ALL`](super::number::NumberForm::ALL).
-    pub const fn not_number(at: u32) -> TypeEvidence {
+    pub(crate) const fn not_number(at: u32) -> TypeEvidence {
         TypeEvidence(1 << (33 + at))
     }
 
     /// A word of this pair of [`YES_NO`](parse::YES_NO).
     #[inline]
-    pub fn word(pair: usize, is_yes: bool) -> TypeEvidence {
+    pub(crate) fn word(pair: usize, is_yes: bool) -> TypeEvidence {
         TypeEvidence(1 << (109 + 2 * pair + usize::from(is_yes)))
     }
 
     /// A whole number, written plainly.
     #[inline]
-    pub fn int(value: i64) -> TypeEvidence {
+    pub(crate) fn int(value: i64) -> TypeEvidence {
         if parse::is_long(value) {
             TypeEvidence::from(NumberFormat::LongWhole)
         } else if 1_000 <= value.unsigned_abs() {
@@ -182,65 +181,65 @@ impl TypeEvidence {
 
     /// The tens digit of the first part of a date with a two-digit year; 3 and above count as one.
     #[inline]
-    pub fn first_tens(tens: u32) -> TypeEvidence {
+    pub(crate) fn first_tens(tens: u32) -> TypeEvidence {
         TypeEvidence(1 << (24 + tens.min(3)))
     }
 
     /// The tens digit of the third part of a date with a two-digit year; 3 and above count as one.
     #[inline]
-    pub fn third_tens(tens: u32) -> TypeEvidence {
+    pub(crate) fn third_tens(tens: u32) -> TypeEvidence {
         TypeEvidence(1 << (28 + tens.min(3)))
     }
 
     /// Returns how many tens occurred in the first and the third parts, as recorded by
     /// [`TypeEvidence::first_tens`] and [`TypeEvidence::third_tens`].
-    pub fn n_tens(self) -> (u32, u32) {
+    pub(crate) fn n_tens(self) -> (u32, u32) {
         (((self.0 >> 24) & 0xf).count_ones(), ((self.0 >> 28) & 0xf).count_ones())
     }
 
     /// Returns whether a value may name a column: it is text, or a word such as `y`.
-    pub fn is_name(self) -> bool {
+    pub(crate) fn is_name(self) -> bool {
         self.is_settled() || (self.has(Self::WORDS) && self.is_only(Self::WORDS))
     }
 
     /// Returns the evidence without `kinds`.
     #[must_use]
-    pub const fn without(self, kinds: TypeEvidence) -> TypeEvidence {
+    pub(crate) const fn without(self, kinds: TypeEvidence) -> TypeEvidence {
         TypeEvidence(self.0 & !kinds.0)
     }
 
     /// Returns the evidence of `kinds` alone.
     #[must_use]
-    pub const fn of_kinds(self, kinds: TypeEvidence) -> TypeEvidence {
+    pub(crate) const fn of_kinds(self, kinds: TypeEvidence) -> TypeEvidence {
         TypeEvidence(self.0 & kinds.0)
     }
 
     /// Returns whether any of `kinds` was seen.
     #[inline]
-    pub fn has(self, kinds: TypeEvidence) -> bool {
+    pub(crate) fn has(self, kinds: TypeEvidence) -> bool {
         self.0 & kinds.0 != 0
     }
 
     /// Returns the union of both.
     #[must_use]
-    pub const fn and(self, other: TypeEvidence) -> TypeEvidence {
+    pub(crate) const fn and(self, other: TypeEvidence) -> TypeEvidence {
         TypeEvidence(self.0 | other.0)
     }
 
     /// Returns whether only `kinds` were seen.
-    pub fn is_only(self, kinds: TypeEvidence) -> bool {
+    pub(crate) fn is_only(self, kinds: TypeEvidence) -> bool {
         self.0 & !kinds.0 == 0
     }
 
     /// Adds the evidence of `other`.
     #[inline]
-    pub fn add(&mut self, other: TypeEvidence) {
+    pub(crate) fn add(&mut self, other: TypeEvidence) {
         self.0 |= other.0;
     }
 
     /// Returns whether no further value can change the type.
     #[inline]
-    pub fn is_settled(self) -> bool {
+    pub(crate) fn is_settled(self) -> bool {
         self.0 & Self::TEXT.0 != 0
     }
 }

@@ -14,7 +14,7 @@ use super::type_evidence::TypeEvidence;
 
 /// How the values of a column are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum ValueForm {
+pub(crate) enum ValueForm {
     /// As programs write them: ISO 8601, a decimal point, `true`.
     #[default]
     Plain,
@@ -45,7 +45,7 @@ pub(crate) struct Hints {
 
 /// The type of a column.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ColumnType {
+pub(crate) struct ColumnType {
     /// The type that represents all values unchanged.
     pub dtype: Option<DType>,
     /// How they are written.
@@ -60,7 +60,7 @@ pub struct ColumnType {
 
 impl ColumnType {
     /// Returns the type; text unless another is known.
-    pub fn dtype(&self) -> DType {
+    pub(crate) fn dtype(&self) -> DType {
         self.dtype.unwrap_or(DType::String)
     }
 

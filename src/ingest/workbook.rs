@@ -310,11 +310,8 @@ impl CellPosition {
     }
 }
 
-/// Returns the sheets of a workbook, in order.
-///
-/// # Errors
-///
-/// Fails when the file is damaged, encrypted, or exceeds the memory limit.
+/// Returns the sheets of a workbook, in order. Fails when the file is damaged, encrypted, or exceeds the memory
+/// limit.
 pub(crate) fn sheets(
     input: &Input,
     kind: WorkbookKind,

@@ -131,11 +131,8 @@ impl Encoder {
         Ok(RowGroup { writers, waiting: Vec::new(), parts, schema })
     }
 
-    /// Encodes and compresses the columns of one row group, one at a time.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a column does not have its type in the schema.
+    /// Encodes and compresses the columns of one row group, one at a time. Fails when a column does not have
+    /// its type in the schema.
     pub(crate) fn encode(
         &self,
         columns: impl Iterator<Item = anyhow::Result<ArrayRef>>,
@@ -184,11 +181,7 @@ pub(crate) struct RowGroup {
 }
 
 impl RowGroup {
-    /// Appends rows to each column.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a column does not have its type in the schema.
+    /// Appends rows to each column. Fails when a column does not have its type in the schema.
     pub(crate) fn write(&mut self, columns: &[ArrayRef]) -> anyhow::Result<()> {
         if self.writers.is_empty() {
             self.waiting.push(columns.to_vec());
@@ -328,12 +321,8 @@ impl ParquetFile {
         Ok(())
     }
 
-    /// Finishes the file and reads its footer back. The caller that keeps the file must sync it. Also
-    /// returns its CRC-32.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the file cannot be written, or does not contain the rows that were appended.
+    /// Finishes the file and reads its footer back. The caller that keeps the file must sync it. Also returns
+    /// its CRC-32. Fails when the file cannot be written, or does not contain the rows that were appended.
     pub(crate) fn finish(mut self) -> anyhow::Result<(NamedTempFile, u32)> {
         // Of a full disk, the writer's own error would keep no more than the text.
         self.writer.flush().context(CANNOT_WRITE)?;
@@ -384,11 +373,8 @@ impl Write for Summed {
     }
 }
 
-/// Returns when a file was last modified, in the catalog's format.
-///
-/// # Errors
-///
-/// Fails when the file system does not report it.
+/// Returns when a file was last modified, in the catalog's format. Fails when the file system does not report
+/// it.
 pub(crate) fn modified(file: &File) -> anyhow::Result<String> {
     Ok(jiff::Timestamp::try_from(file.metadata()?.modified()?)?.to_string())
 }

@@ -82,11 +82,8 @@ pub(crate) fn all() -> Vec<Prompt> {
     PROMPTS.iter().map(prompt).collect()
 }
 
-/// Returns the text of a prompt, for a server that reads files or does not.
-///
-/// # Errors
-///
-/// Fails when there is no such prompt, or an argument is missing.
+/// Returns the text of a prompt, for a server that reads files or does not. Fails when there is no such prompt,
+/// or an argument is missing.
 pub(crate) fn text(name: &str, arguments: &JsonObject, can_ingest: bool) -> Result<String, String> {
     let Some(prompt) = PROMPTS.iter().find(|it| it.name == name) else {
         let names: Vec<&str> = PROMPTS.iter().map(|it| it.name).collect();

@@ -83,11 +83,7 @@ impl Stored {
         format!("{SCHEME}{path}{}", session.unwrap_or_default())
     }
 
-    /// Reads a URI.
-    ///
-    /// # Errors
-    ///
-    /// Fails with what such URIs look like.
+    /// Reads a URI. Fails with what such URIs look like.
     pub(crate) fn of_uri(uri: &str) -> Result<Stored, String> {
         let unknown = || {
             format!(

@@ -150,7 +150,6 @@ fn texts(frame: &Frame) -> impl Iterator<Item = (usize, usize, &str)> {
     })
 }
 
-/// Returns a number of rows in words.
 pub(crate) fn rows_in_words(n_rows: u64) -> String {
     if n_rows == 1 { "1 row".to_owned() } else { format!("{n_rows} rows") }
 }

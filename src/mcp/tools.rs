@@ -48,9 +48,7 @@ pub(crate) struct ClientTool {
 enum ChangeKind {
     /// Nothing but the record of the session.
     Nothing,
-    /// Variables.
     Variables,
-    /// Datasets.
     Datasets,
 }
 
@@ -68,17 +66,7 @@ enum Kept {
 
 /// Every tool, in the order in which lists have them.
 const ALL: [ClientTool; 12] = [
-    INGEST,
-    DATASETS,
-    DESCRIBE,
-    QUERY,
-    PYTHON,
-    FIND_VALUES,
-    TABLE,
-    CHART,
-    VERDICT,
-    ASK,
-    RERUN,
+    INGEST, DATASETS, DESCRIBE, QUERY, PYTHON, FIND_VALUES, TABLE, CHART, VERDICT, ASK, RERUN,
     EXPORT,
 ];
 
@@ -130,11 +118,8 @@ pub(crate) fn listed(settings: &ServerSettings) -> Vec<ToolOfClient> {
     ALL.iter().filter(|it| it.is_kept(settings)).map(ClientTool::listed).collect()
 }
 
-/// Reads a call: what to do, and in which session.
-///
-/// # Errors
-///
-/// Fails when there is no such tool here or its arguments are wrong, with what to do instead.
+/// Reads a call: what to do, and in which session. Fails when there is no such tool here or its arguments are
+/// wrong, with what to do instead.
 pub(crate) fn read(
     name: &str,
     mut given: JsonObject,

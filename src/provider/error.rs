@@ -90,7 +90,7 @@ impl ProviderError {
 
     /// Adds the provider's id for the request.
     #[must_use]
-    pub fn of_request(mut self, request_id: String) -> ProviderError {
+    pub(crate) fn of_request(mut self, request_id: String) -> ProviderError {
         self.message = format!("{} (request `{request_id}`)", self.message);
         self.request_id = Some(request_id);
         self

@@ -60,7 +60,7 @@ const fn claude(name: &'static str, price: [f64; 3]) -> Model {
 }
 
 /// The table: prices of input, cached input and output in USD per million tokens.
-pub const MODELS: &[Model] = &[
+pub(crate) const MODELS: &[Model] = &[
     openai("gpt-6.2-sol", [2.0, 0.10, 10.0]),
     openai("gpt-6.1-sol", [2.0, 0.10, 10.0]),
     openai("gpt-6-astra", [10.0, 1.0, 50.0]),
@@ -123,7 +123,7 @@ pub fn output_tokens(model: &str) -> u64 {
 
 /// Returns whether a model is the requested one: `gpt-5.1-2025-11-13` is a `gpt-5.1`, and `gpt-5-mini` is
 /// not a `gpt-5`.
-pub fn is_same_model(asked: &str, served: &str) -> bool {
+pub(crate) fn is_same_model(asked: &str, served: &str) -> bool {
     let (asked, served) = (base(asked), base(served));
     let is_version = |rest: &str| {
         let rest = rest.trim_start_matches(['-', '@']);

@@ -41,11 +41,8 @@ impl Tries {
         Tries { max: retries.saturating_add(1), failed: 0, waited: Duration::ZERO }
     }
 
-    /// Records a failed attempt, reports the retry, and waits until it is due.
-    ///
-    /// # Errors
-    ///
-    /// Returns the error, with the reason added, when there is no next attempt.
+    /// Records a failed attempt, reports the retry, and waits until it is due. Fails with the error, with the
+    /// reason added, when there is no next attempt.
     pub(crate) async fn wait(
         &mut self,
         error: ProviderError,
@@ -58,12 +55,8 @@ impl Tries {
         Ok(())
     }
 
-    /// Records a failed attempt and returns the next one.
-    ///
-    /// # Errors
-    ///
-    /// Returns the error, with the reason added, when there is no next attempt: it would fail again, the
-    /// attempts are used up, or the wait is too long.
+    /// Records a failed attempt and returns the next one. Fails with the error, with the reason added, when there
+    /// is no next attempt: it would fail again, the attempts are used up, or the wait is too long.
     fn next(&mut self, mut error: ProviderError) -> Result<Retry, ProviderError> {
         self.failed += 1;
         let (stated, usual) = match error.kind {

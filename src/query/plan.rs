@@ -541,7 +541,7 @@ pub enum FrameBound {
 
 impl WindowFrame {
     /// The whole partition.
-    pub const PARTITION: WindowFrame =
+    pub(crate) const PARTITION: WindowFrame =
         WindowFrame { in_rows: true, start: FrameBound::Unbounded, end: FrameBound::Unbounded };
 }
 
@@ -697,7 +697,7 @@ impl Plan {
     }
 
     /// Returns the same relations, to change them.
-    pub fn inputs_mut(&mut self) -> Vec<&mut Plan> {
+    pub(crate) fn inputs_mut(&mut self) -> Vec<&mut Plan> {
         match self {
             Plan::Scan { .. } | Plan::Numbered { .. } | Plan::Values { .. } => Vec::new(),
             Plan::Filter { input, .. }

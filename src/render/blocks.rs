@@ -52,7 +52,6 @@ fn figure(chart: &ChartDrawn) -> Value {
     json!({"data": traces, "layout": layout(chart, rows.axis)})
 }
 
-/// Returns each panel with its name.
 fn panels(chart: &ChartDrawn) -> Vec<(String, ChartDrawn)> {
     let panels = chart.chart().map(|it| csv_agent_chart::panels(&it)).unwrap_or_default();
     panels.into_iter().map(|(name, panel)| (name, drawn(chart, &panel))).collect()

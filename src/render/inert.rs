@@ -224,14 +224,7 @@ mod tests {
             assert!(is_local(local), "{local}");
         }
         for remote in [
-            "http:a",
-            "HTTPS://a",
-            "//a",
-            " //a",
-            "\\\\a\\b",
-            "/\\a",
-            "file:///a",
-            "data:a",
+            "http:a", "HTTPS://a", "//a", " //a", "\\\\a\\b", "/\\a", "file:///a", "data:a",
             "/\t/a",
         ] {
             assert!(!is_local(remote), "{remote}");

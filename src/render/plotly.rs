@@ -198,7 +198,6 @@ pub(crate) fn panels(title: Option<&str>, figures: Vec<(&str, Value)>, is_shared
     json!({"data": traces, "layout": layout})
 }
 
-/// Returns a cell as text.
 pub(crate) fn label(cell: &Value) -> String {
     match cell {
         Value::Null => MISSING.to_owned(),

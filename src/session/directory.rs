@@ -29,22 +29,14 @@ pub const NAME: &str = ".csv-agent";
 pub(crate) const META: &str = "session.json";
 /// The reserved names in a session.
 pub const FILES: [&str; 10] = [
-    META,
-    "lock",
-    "datasets.json",
-    "history.jsonl",
-    "summary.md",
-    "typed.jsonl",
-    "hosted.json",
-    "knowledge.md",
-    "config.toml",
-    ".gitignore",
+    META, "lock", "datasets.json", "history.jsonl", "summary.md", "typed.jsonl", "hosted.json",
+    "knowledge.md", "config.toml", ".gitignore",
 ];
 /// The directories among them.
-pub const DIRECTORIES: [&str; 9] =
+pub(crate) const DIRECTORIES: [&str; 9] =
     ["datasets", "turns", "repl", "exports", "logs", "scratch", "masked", "containers", ASIDE];
 /// The directory for entries that do not belong in a session. Nothing reads its content.
-pub const ASIDE: &str = "aside";
+pub(crate) const ASIDE: &str = "aside";
 
 /// A directory of a session, or the session itself.
 #[derive(Debug, Clone)]
@@ -234,14 +226,10 @@ impl Directory {
         directory.open_file(&name, OFlags::RDONLY)
     }
 
-    /// Opens a file of this directory for reading and writing in place. Creates it, private to the user, if
-    /// it does not exist.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`Directory::file`] does, when the file has other hard links, and when it cannot be
-    /// created.
-    pub fn file_to_write(&self, name: &str, more: OFlags) -> anyhow::Result<File> {
+    /// Opens a file of this directory for reading and writing in place. Creates it, private to the user, if it
+    /// does not exist. Fails as [`Directory::file`] does, when the file has other hard links, and when it
+    /// cannot be created.
+    pub(crate) fn file_to_write(&self, name: &str, more: OFlags) -> anyhow::Result<File> {
         let flags = OFlags::CREATE | OFlags::RDWR | more;
         let opened = self.open_file(OsStr::new(name), flags)?;
         opened.with_context(|| format!("cannot create `{}`", self.path.join(name).display()))
@@ -368,12 +356,9 @@ impl Directory {
         (!is_open && stat.st_uid == user.as_raw()).then_some(stat.st_mode & 0o7777)
     }
 
-    /// Restores the user's access to an entry of this directory that has no other hard link.
-    ///
-    /// # Errors
-    ///
-    /// Fails when it is another user's, or has another hard link.
-    pub fn open_up(&self, name: &OsStr, wanted: Mode) -> io::Result<()> {
+    /// Restores the user's access to an entry of this directory that has no other hard link. Fails when it is
+    /// another user's, or has another hard link.
+    pub(crate) fn open_up(&self, name: &OsStr, wanted: Mode) -> io::Result<()> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let fd = rustix::fs::openat(&*self.fd, name, flags, Mode::empty())?;
         let stat = rustix::fs::fstat(&fd)?;
@@ -387,12 +372,8 @@ impl Directory {
         Ok(rustix::fs::chmod(format!("/proc/self/fd/{}", fd.as_raw_fd()), mode)?)
     }
 
-    /// Creates a temporary file, and removes any entry of its name.
-    ///
-    /// # Errors
-    ///
-    /// Fails when it cannot be created.
-    pub fn begin_file(&self, name: &str) -> io::Result<File> {
+    /// Creates a temporary file, and removes any entry of its name. Fails when it cannot be created.
+    pub(crate) fn begin_file(&self, name: &str) -> io::Result<File> {
         let flags = OFlags::CREATE | OFlags::EXCL | OFlags::WRONLY | OFlags::CLOEXEC;
         let open = || rustix::fs::openat(&*self.fd, name, flags, Mode::RUSR | Mode::WUSR);
         let fd = match open() {
@@ -406,12 +387,8 @@ impl Directory {
         Ok(File::from(fd))
     }
 
-    /// Removes a file, not a directory, from this directory.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`std::fs::remove_file`] does.
-    pub fn unlink(&self, name: &OsStr) -> io::Result<()> {
+    /// Removes a file, not a directory, from this directory. Fails as [`std::fs::remove_file`] does.
+    pub(crate) fn unlink(&self, name: &OsStr) -> io::Result<()> {
         Ok(rustix::fs::unlinkat(&*self.fd, name, AtFlags::empty())?)
     }
 

@@ -21,7 +21,7 @@ const MARK_WITHHELD: &str = "; kept back: ";
 /// The turns, one per line.
 pub const TURNS: &str = "history.jsonl";
 /// The summary of the turns that are left out.
-pub const SUMMARY: &str = "summary.md";
+pub(crate) const SUMMARY: &str = "summary.md";
 
 /// The conversation before a turn.
 #[derive(Debug, Clone, Default, PartialEq)]

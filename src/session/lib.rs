@@ -56,7 +56,6 @@ const MASKED: &str = "masked";
 const SCRATCH: &str = "scratch";
 /// Results of queries. They last as long as a turn.
 const RESULTS: &str = "results";
-/// The datasets by name.
 const CATALOG: &str = "datasets.json";
 /// Prefix of a directory of variables that hold tokens in place of values.
 const REDACTED: &str = "redacted-";
@@ -341,12 +340,8 @@ impl Session {
     }
 
     /// Reads what left the machine in turns that a reset removed, without the lock; empty when there is no
-    /// session.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`ExitStatus::Setup`] when `session.json` cannot be read.
-    pub fn removed_egress(dir: &Path) -> anyhow::Result<Record> {
+    /// session. Fails with [`ExitStatus::Setup`] when `session.json` cannot be read.
+    pub(crate) fn removed_egress(dir: &Path) -> anyhow::Result<Record> {
         let Some(session) = Directory::open(dir)? else { return Ok(Record::default()) };
         let meta = read_json::<Meta>(&session, META)?;
         Ok(meta.and_then(|it| it.removed_egress).unwrap_or_default())

@@ -37,7 +37,7 @@ pub struct LockRequest {
 /// Held while the process works on the session. The kernel releases it when the process ends, however it
 /// ends.
 #[derive(Debug)]
-pub struct Lock {
+pub(crate) struct Lock {
     _file: File,
 }
 
@@ -49,22 +49,15 @@ struct Holder {
 }
 
 impl Lock {
-    /// Takes the lock, and waits for another process as long as the request says.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`ExitStatus::Setup`] when another process holds it all that time; the message names that
-    /// process.
-    pub fn acquire(session: &Directory, request: LockRequest) -> anyhow::Result<Lock> {
+    /// Takes the lock, and waits for another process as long as the request says. Fails with
+    /// [`ExitStatus::Setup`] when another process holds it all that time; the message names that process.
+    pub(crate) fn acquire(session: &Directory, request: LockRequest) -> anyhow::Result<Lock> {
         Ok(Lock::acquire_again(session, request)?.0)
     }
 
-    /// Takes the lock, and returns it with whether this process was the last to hold it.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`Lock::acquire`] does.
-    pub fn acquire_again(
+    /// Takes the lock, and returns it with whether this process was the last to hold it. Fails as
+    /// [`Lock::acquire`] does.
+    pub(crate) fn acquire_again(
         session: &Directory,
         request: LockRequest,
     ) -> anyhow::Result<(Lock, bool)> {

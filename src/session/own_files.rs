@@ -8,21 +8,8 @@ use crate::directory::META;
 
 /// Names in the directory of a session, of files and of directories.
 const OWN: [&str; 15] = [
-    META,
-    CATALOG,
-    "datasets",
-    "turns",
-    "history.jsonl",
-    "summary.md",
-    "hosted.json",
-    "typed.jsonl",
-    "lock",
-    "logs",
-    "repl",
-    "results",
-    "scratch",
-    "masked",
-    "aside",
+    META, CATALOG, "datasets", "turns", "history.jsonl", "summary.md", "hosted.json",
+    "typed.jsonl", "lock", "logs", "repl", "results", "scratch", "masked", "aside",
 ];
 
 /// Returns whether a directory is that of a session, as far as its files say.

@@ -29,12 +29,8 @@ pub fn write(directory: &Directory, name: &str, content: &[u8]) -> anyhow::Resul
     write_with(directory, name, |file| Ok(file.write_all(content)?))
 }
 
-/// Replaces a file by the output of a function.
-///
-/// # Errors
-///
-/// Fails as [`write()`] does, and when the function does.
-pub fn write_with(
+/// Replaces a file by the output of a function. Fails as [`write()`] does, and when the function does.
+pub(crate) fn write_with(
     directory: &Directory,
     name: &str,
     content: impl FnOnce(&mut File) -> anyhow::Result<()>,
@@ -100,12 +96,9 @@ impl Lines {
     }
 
     /// Returns the next line without its line feed; None at the end. Leaves out a last line without a line
-    /// feed. The error for an overlong line continues a sentence that starts with its name.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the file cannot be read.
-    pub fn next_line(&mut self) -> io::Result<Option<Result<&[u8], String>>> {
+    /// feed. The error for an overlong line continues a sentence that starts with its name. Fails when the file
+    /// cannot be read.
+    pub(crate) fn next_line(&mut self) -> io::Result<Option<Result<&[u8], String>>> {
         // Frees the memory of a long line before the next is read.
         self.line = Vec::new();
         let mut n_bytes = 0;
@@ -221,7 +214,7 @@ pub fn read_lines<T: DeserializeOwned>(
 }
 
 /// Removes temporary files of killed processes from a directory.
-pub fn remove_temporaries(directory: &Directory) {
+pub(crate) fn remove_temporaries(directory: &Directory) {
     for name in directory.names().unwrap_or_default() {
         let shown = name.to_string_lossy();
         if shown.starts_with('.') && shown.ends_with(".tmp") {

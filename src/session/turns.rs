@@ -272,13 +272,9 @@ fn last_event_within(turn: &Directory, n_bytes: u64) -> Option<Event> {
     store::parse(&bytes, &mut MemoryBudget::whole()).ok()
 }
 
-/// Removes temporary files of killed processes from the last turn. Those of earlier turns were removed when
-/// the last one began.
-///
-/// # Errors
-///
-/// Fails when the turns cannot be listed.
-pub fn remove_temporaries(session: &Directory) -> anyhow::Result<()> {
+/// Removes temporary files of killed processes from the last turn. Those of earlier turns were removed when the
+/// last one began. Fails when the turns cannot be listed.
+pub(crate) fn remove_temporaries(session: &Directory) -> anyhow::Result<()> {
     let Some(turns) = session.directory(TURNS)? else { return Ok(()) };
     let Some(last) = ids(&turns)?.pop() else { return Ok(()) };
     let Some(turn) = turns.directory(last)? else { return Ok(()) };

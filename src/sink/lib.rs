@@ -1,7 +1,7 @@
 //! Sinks: where events are written, and in which form.
 //!
 //! A sink changes the form of an event, never its content. stdout is the answer in one of the formats
-//! of [`Format`]; the turn's `events.jsonl` is a [`jsonl::Jsonl`] next to it in a [`Fanout`].
+//! of [`Format`]; the turn's `events.jsonl` is a [`jsonl::Jsonl`] next to it.
 
 pub mod encryption;
 pub mod artifacts;
@@ -35,17 +35,6 @@ pub trait EventSink {
     /// Fails when the event cannot be written: a closed pipe or a full disk is in the chain as
     /// [`std::io::Error`].
     fn emit(&mut self, event: &Event) -> anyhow::Result<()>;
-}
-
-/// Several sinks as one.
-pub struct Fanout(pub Vec<Box<dyn EventSink>>);
-
-impl EventSink for Fanout {
-    /// Passes the event to every sink in order, even when one fails, and returns the first failure.
-    fn emit(&mut self, event: &Event) -> anyhow::Result<()> {
-        let results: Vec<_> = self.0.iter_mut().map(|it| it.emit(event)).collect();
-        results.into_iter().collect()
-    }
 }
 
 /// The output format of the answer.

@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::{EventSink, OutputOptions, paths, write};
 
 /// Collects the tables of a turn and writes the requested one when the turn succeeds.
-pub struct RowsSink {
+pub(crate) struct RowsSink {
     options: OutputOptions,
     delimiter: u8,
     tables: Vec<DataFrame>,
@@ -32,7 +32,7 @@ pub fn chosen<T: AsRef<str>>(names: &[T], wanted: Option<&str>) -> Option<usize>
 
 impl RowsSink {
     /// Creates a sink that separates fields with `delimiter`.
-    pub fn new(
+    pub(crate) fn new(
         options: OutputOptions,
         delimiter: u8,
         out: Box<dyn Write>,

@@ -74,16 +74,8 @@ mod tests {
         assert_eq!(
             shown.map(size),
             [
-                "0 bytes",
-                "1 byte",
-                "999 bytes",
-                "1 kB",
-                "1.2 kB",
-                "12 kB",
-                "999 kB",
-                "1 MB",
-                "1.2 MB",
-                "34 MB"
+                "0 bytes", "1 byte", "999 bytes", "1 kB", "1.2 kB", "12 kB", "999 kB", "1 MB",
+                "1.2 MB", "34 MB"
             ]
         );
         assert_eq!(size(u64::MAX), "18,446,744 TB");

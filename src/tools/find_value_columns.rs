@@ -14,7 +14,6 @@ use csv_agent_worker::protocol::Command;
 use crate::strict::{self, object, string};
 use crate::{Needs, Plan, Tool, ToolError, ToolJob, dataset, succeeded};
 
-/// The tool.
 pub(crate) const TOOL: Tool = Tool {
     name: "find_value_columns",
     description: "Finds which columns of a dataset, or of all that match a pattern, contain a value, \

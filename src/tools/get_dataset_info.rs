@@ -16,7 +16,6 @@ use csv_agent_types::limits::OVERLAP_ROWS_MAX;
 use crate::strict::{self, object, string};
 use crate::{Needs, Plan, Tool, ToolError, dataset, tell_rows};
 
-/// The tool.
 pub(crate) const TOOL: Tool = Tool {
     name: "get_dataset_info",
     description: "Returns the schema of one dataset: every column with its type, its count of missing \

@@ -10,7 +10,6 @@ use csv_agent_types::event::ToolOutput;
 use crate::strict::{self, nullable_string, object};
 use crate::{Needs, Plan, Tool, ToolError, tell_rows};
 
-/// The tool.
 pub(crate) const TOOL: Tool = Tool {
     name: "list_datasets",
     description: "Lists the names of the datasets in this session, with their row and column counts. \

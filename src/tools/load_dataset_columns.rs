@@ -10,7 +10,6 @@ use csv_agent_worker::protocol::Command;
 use crate::strict::{self, array, object, string};
 use crate::{Needs, Plan, Tool, ToolError, ToolJob, dataset, nearest, new_variable, succeeded};
 
-/// The tool.
 pub(crate) const TOOL: Tool = Tool {
     name: "load_dataset_columns",
     description: "Loads some columns of a dataset, all rows, into a DataFrame variable of the REPL. The \

@@ -11,7 +11,6 @@ use csv_agent_worker::protocol::Command;
 use crate::strict::{self, object, string};
 use crate::{Needs, Plan, Tool, ToolError, ToolJob, dataset, new_variable, succeeded};
 
-/// The tool.
 pub(crate) const TOOL: Tool = Tool {
     name: "load_dataset_full",
     description: "Loads a whole dataset into a DataFrame variable of the REPL. Use it when most columns \

@@ -11,7 +11,6 @@ use csv_agent_worker::protocol::Command;
 use crate::strict::{self, integer, object, string};
 use crate::{Needs, Plan, Tool, ToolError, ToolJob, dataset, new_variable, succeeded, tell_rows};
 
-/// The tool.
 pub(crate) const TOOL: Tool = Tool {
     name: "load_dataset_sample",
     description: "Loads the first rows of a dataset into a DataFrame variable of the REPL, all columns. \

@@ -10,7 +10,6 @@ use csv_agent_worker::protocol::Command;
 use crate::strict::{self, object, string};
 use crate::{CodeRoom, Needs, Plan, Tool, ToolError, ToolJob, succeeded};
 
-/// The tool.
 pub(crate) const TOOL: Tool = Tool {
     name: "python_repl",
     description: "Runs Python code in a persistent REPL: variables, imports and functions stay for later \

@@ -9,7 +9,6 @@ use csv_agent_types::limits::SQL_BYTES_MAX;
 use crate::strict::{self, nullable_string, object, string};
 use crate::{Needs, Plan, Statement, Tool, ToolError, ToolJob, succeeded, variable};
 
-/// The tool.
 pub(crate) const TOOL: Tool = Tool {
     name: "query_datasets",
     description: "Runs one SQL SELECT statement over the datasets, in DuckDB's dialect and without Python; the \

@@ -13,7 +13,6 @@ use crate::strict::{
 };
 use crate::{Needs, Plan, Tool, ToolError, ToolJob, succeeded, variable};
 
-/// The tool.
 pub(crate) const TOOL: Tool = Tool {
     name: "send_chart_to_ui",
     description: "Draws a chart of a DataFrame of the REPL, or of a result of query_datasets, and shows it to the user. Use it when a picture \

@@ -11,7 +11,6 @@ use csv_agent_worker::protocol::Command;
 use crate::strict::{self, object, string};
 use crate::{Needs, Plan, Tool, ToolError, ToolJob, succeeded, variable};
 
-/// The tool.
 pub(crate) const TOOL: Tool = Tool {
     name: "send_data_to_ui_as_df",
     description: "Shows a DataFrame of the REPL, or a result of query_datasets, to the user as a table. Always use it for tabular \

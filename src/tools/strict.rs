@@ -33,7 +33,7 @@ pub fn string(description: &str) -> Value {
 }
 
 /// Builds the schema of a string or null; the description says what null means.
-pub fn nullable_string(description: &str) -> Value {
+pub(crate) fn nullable_string(description: &str) -> Value {
     json!({"type": ["string", "null"], "description": description})
 }
 

@@ -5,13 +5,15 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use serde::{Deserialize, Serialize};
+use strum::IntoStaticStr;
 
 use crate::dataset_names::{is_dataset_name, is_same, meant};
 use crate::thresholds::{Rated, Ratings};
 
 /// The type of a column, determined from all of its values.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum DType {
     /// `true` or `false`.
     Bool,
@@ -46,16 +48,7 @@ impl DType {
 
     /// Returns the name shown to users and the model.
     pub fn name(self) -> &'static str {
-        match self {
-            DType::Bool => "bool",
-            DType::Int64 => "int64",
-            DType::Float64 => "float64",
-            DType::Date => "date",
-            DType::Timestamp => "timestamp",
-            DType::TimestampUtc => "timestamp_utc",
-            DType::Time => "time",
-            DType::String => "string",
-        }
+        self.into()
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use strum::VariantArray;
+use strum::{IntoStaticStr, VariantArray};
 
 use crate::chart_options::{ChartOptions, LogAxis};
 use crate::frame::Frame;
@@ -21,8 +21,11 @@ pub const BIN_COLUMNS: [&str; 3] = ["from", "to", "rows"];
 pub const BOX_COLUMNS: [&str; 7] = ["rows", "low", "q1", "median", "q3", "high", "points"];
 
 /// The shape of the marks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, VariantArray)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, VariantArray, IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum ChartType {
     /// Horizontal bars, one per row.
     Bar,
@@ -55,19 +58,7 @@ impl ChartType {
 
     /// Returns the name in events and tool calls.
     pub fn name(self) -> &'static str {
-        match self {
-            ChartType::Bar => "bar",
-            ChartType::Column => "column",
-            ChartType::StackedColumn => "stacked_column",
-            ChartType::Line => "line",
-            ChartType::Scatter => "scatter",
-            ChartType::StackedBar => "stacked_bar",
-            ChartType::PercentStackedColumn => "percent_stacked_column",
-            ChartType::Area => "area",
-            ChartType::Histogram => "histogram",
-            ChartType::Box => "box",
-            ChartType::Heatmap => "heatmap",
-        }
+        self.into()
     }
 
     /// Returns whether it has bars whose series are stacked.

@@ -1,7 +1,7 @@
 //! Options of a chart: what a spec may say beyond its columns and texts.
 
 use serde::{Deserialize, Serialize};
-use strum::VariantArray;
+use strum::{IntoStaticStr, VariantArray};
 
 /// What a chart does in addition; everything is optional.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -72,8 +72,11 @@ pub struct LineSeries {
 }
 
 /// The order of categories.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, VariantArray)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, VariantArray, IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum ChartOrder {
     /// That of the rows.
     AsGiven,
@@ -91,18 +94,16 @@ impl ChartOrder {
 
     /// Returns the name in events and tool calls.
     pub fn name(self) -> &'static str {
-        match self {
-            ChartOrder::AsGiven => "as_given",
-            ChartOrder::Value => "value",
-            ChartOrder::Name => "name",
-            ChartOrder::Calendar => "calendar",
-        }
+        self.into()
     }
 }
 
 /// Which axes are logarithmic.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, VariantArray)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, VariantArray, IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum LogAxis {
     /// That of x.
     X,
@@ -118,17 +119,16 @@ impl LogAxis {
 
     /// Returns the name in events and tool calls.
     pub fn name(self) -> &'static str {
-        match self {
-            LogAxis::X => "x",
-            LogAxis::Y => "y",
-            LogAxis::Both => "both",
-        }
+        self.into()
     }
 }
 
 /// How values are written. It never changes a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, VariantArray)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, VariantArray, IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum ValueFormat {
     /// As numbers.
     Plain,
@@ -144,11 +144,7 @@ impl ValueFormat {
 
     /// Returns the name in events and tool calls.
     pub fn name(self) -> &'static str {
-        match self {
-            ValueFormat::Plain => "plain",
-            ValueFormat::Percent => "percent",
-            ValueFormat::Share => "share",
-        }
+        self.into()
     }
 }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
+use strum::IntoStaticStr;
 
 use crate::limits::FINDING_ROWS_MAX;
 use crate::status::StopReason;
@@ -364,8 +365,11 @@ impl Price {
 }
 
 /// An answer's rating of the data.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, IntoStaticStr,
+)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum Assessment {
     /// Nothing is wrong.
     Good,
@@ -378,11 +382,7 @@ pub enum Assessment {
 impl Assessment {
     /// Returns the word for it.
     pub fn name(self) -> &'static str {
-        match self {
-            Assessment::Good => "good",
-            Assessment::Warning => "warning",
-            Assessment::Bad => "bad",
-        }
+        self.into()
     }
 }
 

@@ -6,6 +6,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
+use strum::IntoStaticStr;
 
 use crate::chart::{Chart, ChartRejected, ChartSpec, ChartType, RejectedCode, Series};
 use crate::chart_options::ChartOptions;
@@ -323,8 +324,9 @@ pub const SETTING_UP: &str = "setting up Python, only once";
 pub const SETUP_DONE: &str = "Python is ready";
 
 /// How a tool call ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, IntoStaticStr)]
 #[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case")]
 pub enum CallStatus {
     /// It succeeded.
     Ok,

@@ -77,7 +77,7 @@ fn type_of(dtype: DType) -> Type {
 }
 
 /// How long a query took, or why it has no result.
-pub type QueryOutcome = Result<Duration, EngineError>;
+pub(crate) type QueryOutcome = Result<Duration, EngineError>;
 
 /// Runs queries up to the first that fails. Their outputs are then in the scratch directory, where the request has
 /// them.
@@ -129,11 +129,8 @@ pub async fn run_each(
     Ok(())
 }
 
-/// Has a child run queries. Adds the outcome of each, up to the first failure if that ends the exchange.
-///
-/// # Errors
-///
-/// Fails when the child ended in a query, or could not begin.
+/// Has a child run queries. Adds the outcome of each, up to the first failure if that ends the exchange. Fails
+/// when the child ended in a query, or could not begin.
 async fn exchange(
     options: &EngineOptions,
     request: &EngineRequest,

@@ -444,7 +444,7 @@ pub async fn remove(
 }
 
 /// Returns the directories of all managed environments, complete or not.
-pub fn environments(options: &PythonOptions) -> Vec<PathBuf> {
+pub(crate) fn environments(options: &PythonOptions) -> Vec<PathBuf> {
     let entries = fs::read_dir(&options.cache_dir).into_iter().flatten().flatten();
     let is_one = |it: &DirEntry| {
         let is_directory = it.file_type().is_ok_and(|it| it.is_dir());

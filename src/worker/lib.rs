@@ -59,22 +59,9 @@ macro_rules! program {
 }
 
 program![
-    "start_up.py",
-    "state.py",
-    "num.py",
-    "text.py",
-    "sources.py",
-    "frames.py",
-    "snapshot.py",
-    "outputs.py",
-    "datasets.py",
-    "tables.py",
-    "container.py",
-    "cells.py",
-    "errors.py",
-    "process.py",
-    "protocol.py",
-    "main.py",
+    "start_up.py", "state.py", "num.py", "text.py", "sources.py", "frames.py", "snapshot.py",
+    "outputs.py", "datasets.py", "tables.py", "container.py", "cells.py", "errors.py",
+    "process.py", "protocol.py", "main.py",
 ];
 
 /// The Python end of the relay.

@@ -175,12 +175,9 @@ struct WireFrame {
 }
 
 impl Response {
-    /// Reads the line that answers the request `id`. Values are counted before they are built: the
-    /// shortest JSON values take fifty times their length in memory.
-    ///
-    /// # Errors
-    ///
-    /// Fails, with the broken rule, as [`Response::into_outcome`] does.
+    /// Reads the line that answers the request `id`. Values are counted before they are built: the shortest
+    /// JSON values take fifty times their length in memory. Fails, with the broken rule, as
+    /// [`Response::into_outcome`] does.
     pub(crate) fn read(line: &[u8], id: &str) -> Result<Response, &'static str> {
         let Unmeasured { id: answered, ready, status, result, frame, file } =
             serde_json::from_slice(line).map_err(|_| NO_RESPONSE)?;
@@ -196,11 +193,8 @@ impl Response {
         })
     }
 
-    /// Checks a response against its command.
-    ///
-    /// # Errors
-    ///
-    /// Fails, with the broken rule, when the worker's own code would not send it.
+    /// Checks a response against its command. Fails, with the broken rule, when the worker's own code would not
+    /// send it.
     pub(crate) fn into_outcome(self, command: &Command) -> Result<Outcome, &'static str> {
         let status = self.status.ok_or("no status")?;
         let result = Value::Object(self.result);

@@ -45,18 +45,8 @@ pub const STAGE: &str = "__sandbox";
 /// Directories of programs and libraries, and files that the loader and libraries look up, where they
 /// exist.
 const SYSTEM: [&str; 12] = [
-    "/usr",
-    "/bin",
-    "/sbin",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/libx32",
-    "/nix/store",
-    "/gnu/store",
-    "/etc/alternatives",
-    "/etc/ld.so.cache",
-    "/etc/localtime",
+    "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store",
+    "/etc/alternatives", "/etc/ld.so.cache", "/etc/localtime",
 ];
 /// Stateless devices.
 const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
@@ -239,12 +229,9 @@ pub async fn try_out(options: &SandboxOptions) -> anyhow::Result<Confinement> {
 
 /// Starts the stage with three pipes, and sends it the policy.
 ///
-/// The stage becomes the worker's monitor: when the request pipe closes, however csv-agent ended, it
-/// kills the worker and everything that the worker started. `relay` is the descriptor in the policy.
-///
-/// # Errors
-///
-/// Fails when a path is not UTF-8, or the stage cannot be run.
+/// The stage becomes the worker's monitor: when the request pipe closes, however csv-agent ended, it kills the
+/// worker and everything that the worker started. `relay` is the descriptor in the policy. Fails when a path is
+/// not UTF-8, or the stage cannot be run.
 pub(super) async fn spawn(
     program: &Path,
     policy: &Policy,

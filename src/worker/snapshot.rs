@@ -41,11 +41,7 @@ pub(super) struct SaveRequest {
 }
 
 impl SaveRequest {
-    /// Lists what an earlier snapshot left in `into`.
-    ///
-    /// # Errors
-    ///
-    /// Fails when `into` cannot be created or listed.
+    /// Lists what an earlier snapshot left in `into`. Fails when `into` cannot be created or listed.
     pub(crate) fn into_directory(into: &Path) -> io::Result<Self> {
         DirBuilder::new().recursive(true).mode(0o700).create(into)?;
         let mut have = BTreeMap::new();
@@ -73,12 +69,8 @@ pub(super) struct SaveReport {
     used: BTreeSet<String>,
 }
 
-/// Moves what the worker wrote in its scratch directory into the snapshot `into`.
-///
-/// # Errors
-///
-/// Fails when a name or a file is not what a worker writes, or the disk write fails. The old snapshot
-/// then remains complete.
+/// Moves what the worker wrote in its scratch directory into the snapshot `into`. Fails when a name or a file
+/// is not what a worker writes, or the disk write fails. The old snapshot then remains complete.
 pub(super) fn adopt(report: SaveReport, scratch: &Path, into: &Path) -> io::Result<Saved> {
     let mut n_bytes_left = SCRATCH_BYTES_MAX;
     let mut take = |name: &str| {
@@ -111,12 +103,8 @@ pub(super) fn adopt(report: SaveReport, scratch: &Path, into: &Path) -> io::Resu
 
 /// Moves a regular file that hostile code may have written; `to` appears atomically. Returns its size.
 ///
-/// The content is copied, not renamed: the code could keep the old file open and change it later.
-///
-/// # Errors
-///
-/// Fails when `from` is not a regular file, is larger than the worker may write or than `n_bytes_max`,
-/// or on I/O.
+/// The content is copied, not renamed: the code could keep the old file open and change it later. Fails when
+/// `from` is not a regular file, is larger than the worker may write or than `n_bytes_max`, or on I/O.
 fn move_untrusted(from: &Path, to: &Path, n_bytes_max: u64) -> io::Result<u64> {
     let parent = to.parent().unwrap_or(Path::new("."));
     let mut target = Builder::new().prefix(UNFINISHED).tempfile_in(parent)?;

@@ -116,17 +116,8 @@ const BROKEN: [(&str, Change); 55] = [
 ];
 
 const ORDERS: [&str; 11] = [
-    "order_id",
-    "customer_id",
-    "status",
-    "ordered",
-    "shipped",
-    "quantity",
-    "price",
-    "discount",
-    "total",
-    "sku",
-    "email",
+    "order_id", "customer_id", "status", "ordered", "shipped", "quantity", "price", "discount",
+    "total", "sku", "email",
 ];
 const CUSTOMERS: [&str; 7] = ["customer_id", "country", "state", "joined", "age", "plan", "name"];
 

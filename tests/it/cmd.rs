@@ -97,27 +97,9 @@ fn the_whole_surface_is_there_for_programs() {
     let commands = surface["commands"].as_array().unwrap().iter();
     let names: Vec<&str> = commands.map(|it| it["name"].as_str().unwrap()).collect();
     let expected = [
-        "ingest",
-        "ask",
-        "chat",
-        "query",
-        "describe",
-        "check",
-        "diff",
-        "datasets",
-        "show",
-        "export",
-        "report",
-        "rerun",
-        "mcp",
-        "reset",
-        "setup",
-        "doctor",
-        "config",
-        "decrypt",
-        "completions",
-        "schema",
-        "help",
+        "ingest", "ask", "chat", "query", "describe", "check", "diff", "datasets", "show",
+        "export", "report", "rerun", "mcp", "reset", "setup", "doctor", "config", "decrypt",
+        "completions", "schema", "help",
     ];
     assert_eq!(names, expected);
 }

@@ -250,15 +250,8 @@ fn c17_to_c19_stdin_is_read_only_when_asked_for() {
 #[test]
 fn c21_to_c25_c78_events_keep_the_order_law_and_fit_their_schema() {
     const TYPES: [&str; 9] = [
-        "chart",
-        "chart_rejected",
-        "data_frame",
-        "error",
-        "partial",
-        "reply",
-        "status",
-        "tool_call",
-        "tool_result",
+        "chart", "chart_rejected", "data_frame", "error", "partial", "reply", "status",
+        "tool_call", "tool_result",
     ];
     let schema = ok("csv-agent schema events").json();
     assert!(schema["$schema"].is_string() && schema["title"].is_string());

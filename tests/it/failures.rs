@@ -10,11 +10,10 @@ use serde_json::{Value, json};
 
 use csv_agent_provider::error::ProviderError;
 use csv_agent_provider::{Api, Key, Progress, Provider, RemoteOptions};
-use csv_agent_types::conversation::{
-    FinishReason, Item, Request, Response, ToolChoice, ToolDeclaration,
-};
+use csv_agent_types::conversation::{FinishReason, Item, Request, Response};
 
 use crate::bench::{Bench, HANG, KEY, Round, Server, is_slow_run, round};
+use crate::provider::request;
 
 /// Further tries. No case needs more.
 const RETRIES: u32 = 3;
@@ -257,25 +256,6 @@ fn pairs() -> Vec<Case> {
         }
     }
     cases
-}
-
-fn request(items: Vec<Item>) -> Request {
-    let parameters = json!({"type": "object", "properties": {}, "required": [],
-        "additionalProperties": false});
-    Request {
-        model: "m".into(),
-        instructions: "Answer.".into(),
-        items,
-        tools: vec![ToolDeclaration::Function {
-            name: "list_datasets",
-            description: "Lists.".into(),
-            parameters,
-        }],
-        tool_choice: ToolChoice::Auto,
-        format: None,
-        reasoning: None,
-        cache_key: "session".into(),
-    }
 }
 
 /// Runs a turn of two requests, where a silence of `idle` breaks an answer. Returns what it came to.

@@ -215,11 +215,9 @@ fn whatever_data_and_models_hold_is_text() {
         ));
     }
     rounds.push(round().runs("e1", &format!("raise ValueError({})", json!(HOSTILE[2]))));
-    rounds.push(round().calls_raw("e2", HOSTILE[1], HOSTILE[0]).calls_raw(
-        "e3",
-        "python_repl",
-        HOSTILE[3],
-    ));
+    rounds.push(
+        round().calls_raw("e2", HOSTILE[1], HOSTILE[0]).calls_raw("e3", "python_repl", HOSTILE[3]),
+    );
     rounds.push(round().says(&answer));
     let bench = Bench::with([]).script(rounds);
     let file = format!("{}.csv", HOSTILE[1]);

@@ -217,13 +217,7 @@ fn a_parquet_file_is_a_file_like_any_other() {
     assert_eq!(files(parquet.parent().unwrap()), n_files);
     // Each file for itself: what the flag fits is ingested.
     let both = [
-        "ingest",
-        "-v",
-        "--if-exists",
-        "replace",
-        "--encoding",
-        "utf-8",
-        "copy.parquet",
+        "ingest", "-v", "--if-exists", "replace", "--encoding", "utf-8", "copy.parquet",
         "sales.csv",
     ];
     let run = bench.run(both).fails_with(2);

@@ -28,7 +28,7 @@ const PATIENCE: Duration = HANG;
 /// Silence that counts, where nothing else has to be done in that time.
 const SHORT: Duration = Duration::from_millis(150);
 
-fn request(items: Vec<Item>) -> Request {
+pub fn request(items: Vec<Item>) -> Request {
     Request {
         model: "m".into(),
         instructions: "Answer.".into(),
@@ -51,8 +51,12 @@ fn question() -> Request {
 }
 
 fn options(server: &Server) -> RemoteOptions {
+    options_at(server.base_url())
+}
+
+fn options_at(base_url: String) -> RemoteOptions {
     RemoteOptions {
-        base_url: server.base_url(),
+        base_url,
         key: Some(Key::new(KEY)),
         retries: 2,
         first_event: PATIENCE,
@@ -62,7 +66,7 @@ fn options(server: &Server) -> RemoteOptions {
 }
 
 /// Waits for the future, but not for ever.
-fn block_on<T>(future: impl Future<Output = T>) -> T {
+pub fn block_on<T>(future: impl Future<Output = T>) -> T {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async { tokio::time::timeout(HANG, future).await.expect("no hang") })
 }
@@ -138,8 +142,12 @@ fn check_with(
     rounds: impl IntoIterator<Item = Round>,
     expected: &str,
 ) {
-    let server = Server::start(rounds);
-    let mut options = options(&server);
+    check_at(&Server::start(rounds), change, expected);
+}
+
+#[track_caller]
+fn check_at(server: &Server, change: impl FnOnce(&mut RemoteOptions), expected: &str) {
+    let mut options = options(server);
     change(&mut options);
     let mut provider = Provider::remote(options).unwrap();
     let found = transcript(&mut provider, &question());
@@ -209,11 +217,10 @@ fn the_head_carries_the_key_and_the_names_and_nothing_else_does() {
 
 #[test]
 fn a_response_goes_back_as_it_came() {
-    let calls = round().thinks("gA").calls("c1", "list_datasets", json!({})).calls_raw(
-        "c2",
-        "nothing",
-        "{\"code\":",
-    );
+    let calls = round()
+        .thinks("gA")
+        .calls("c1", "list_datasets", json!({}))
+        .calls_raw("c2", "nothing", "{\"code\":");
     let server = Server::start([calls, good()]);
     let mut provider = Provider::remote(options(&server)).unwrap();
     let mut items = question().items;

@@ -67,13 +67,7 @@ impl Data {
         bench.run(["ingest", "-q"].into_iter().chain(files)).succeeds();
         let empty = source.join("empty.csv");
         let types = [
-            "--dtype",
-            "id=int64",
-            "--dtype",
-            "x=int64",
-            "--dtype",
-            "y=float64",
-            "--dtype",
+            "--dtype", "id=int64", "--dtype", "x=int64", "--dtype", "y=float64", "--dtype",
             "d=date",
         ];
         let ingest = ["ingest", "-q", empty.to_str().unwrap()];

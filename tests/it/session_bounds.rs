@@ -227,11 +227,7 @@ fn a_turn_whose_events_are_gone_is_not_said_to_have_run_no_code() {
             _ => fs::remove_file(&path).unwrap(),
         }
         for command in [
-            "export py 2",
-            "export ipynb last",
-            "export md all",
-            "rerun 2",
-            "show 2",
+            "export py 2", "export ipynb last", "export md all", "rerun 2", "show 2",
             "show --html -",
         ] {
             let run = bench.run(command.split(' ')).fails_with(3);

@@ -85,23 +85,9 @@ const PACKAGES: usize = 540;
 /// Most of the older ones come with polars, whose engine also brings a client of object stores that nothing
 /// here uses; those of `png` 0.17 are `bitflags` 1 and `miniz_oxide` 0.8.
 const IN_SEVERAL_VERSIONS: [&str; 17] = [
-    "base64",
-    "bitflags",
-    "block-buffer",
-    "cpufeatures",
-    "crypto-common",
-    "digest",
-    "foldhash",
-    "getrandom",
-    "hashbrown",
-    "itertools",
-    "miniz_oxide",
-    "quick-xml",
-    "reqwest",
-    "sha2",
-    "syn",
-    "zstd",
-    "zstd-safe",
+    "base64", "bitflags", "block-buffer", "cpufeatures", "crypto-common", "digest", "foldhash",
+    "getrandom", "hashbrown", "itertools", "miniz_oxide", "quick-xml", "reqwest", "sha2", "syn",
+    "zstd", "zstd-safe",
 ];
 
 fn sources() -> Vec<(String, String)> {
@@ -391,19 +377,8 @@ const PHRASES: &[&str] = &[
 
 /// Phrases that are wrong in messages as well. A page may have some of them for a reason.
 const PHRASES_OF_MESSAGES: &[&str] = &[
-    "anew",
-    "called a total",
-    "further tries",
-    "hold to",
-    "holds for",
-    "holds other",
-    "holds to",
-    "is none of",
-    "mend",
-    "mended",
-    "nothing is there",
-    "says the",
-    "stand for",
+    "anew", "called a total", "further tries", "hold to", "holds for", "holds other", "holds to",
+    "is none of", "mend", "mended", "nothing is there", "says the", "stand for",
 ];
 
 /// Returns where a text says "is no delimiter". "There is no key" and "is no longer" are plain.

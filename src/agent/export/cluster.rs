@@ -36,11 +36,8 @@ pub(super) struct There {
 
 impl Cluster {
     /// Returns the cluster of the datasets among `names`; None when the program queries none. With
-    /// `has_session`, the program uses the Spark session itself and always queries one.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the session's cluster address is invalid.
+    /// `has_session`, the program uses the Spark session itself and always queries one. Fails when the
+    /// session's cluster address is invalid.
     pub(super) fn of(
         catalog: &Catalog,
         names: &[&str],

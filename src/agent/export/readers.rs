@@ -21,7 +21,6 @@ pub(super) const PARQUET: &str = "_parquet_table";
 
 const FIT: &str = include_str!("fit.py");
 
-/// How a dataset is read.
 pub(super) struct DatasetReader {
     /// The dataset's name.
     pub name: String,

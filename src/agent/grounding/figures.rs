@@ -17,20 +17,8 @@ const CURRENCIES: [char; 5] = ['$', '€', '£', '¥', '₹'];
 const CURRENCY_CODES: [&str; 8] = ["USD", "EUR", "GBP", "CHF", "JPY", "INR", "CNY", "US"];
 /// Words that mark the following number as approximate.
 const ABOUT: [&str; 14] = [
-    "about",
-    "around",
-    "roughly",
-    "approximately",
-    "approx",
-    "nearly",
-    "almost",
-    "circa",
-    "ca",
-    "some",
-    "etwa",
-    "rund",
-    "environ",
-    "unos",
+    "about", "around", "roughly", "approximately", "approx", "nearly", "almost", "circa", "ca",
+    "some", "etwa", "rund", "environ", "unos",
 ];
 /// Months by the start of their names in English, German, French and Spanish.
 const MONTHS: [&[&str]; 12] = [
@@ -59,10 +47,8 @@ pub(super) struct Date {
     pub day: Option<u8>,
 }
 
-/// A figure of a text.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Figure {
-    /// A number.
     Number(Number),
     /// A day or a month; two when the order of day and month is ambiguous. Never empty.
     Dates(Vec<Date>),

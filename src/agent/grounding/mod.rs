@@ -38,15 +38,9 @@ use csv_agent_types::limits::{
 const FLOAT_DIGITS: usize = 15;
 /// Members of a result that repeat the arguments of the call.
 const ECHOES: [&str; 8] = [
-    "name",
-    "value",
-    "df_name",
-    "logical_name",
-    "chart_type",
-    "data_key",
+    "name", "value", "df_name", "logical_name", "chart_type", "data_key",
     // Of code at the provider: where it ran, and the names and sizes of its images.
-    "container_id",
-    "files",
+    "container_id", "files",
 ];
 /// The member of a result that names its rows, where these are only the first of a dataset.
 const SAMPLE: &str = "sample";

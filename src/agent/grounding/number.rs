@@ -14,36 +14,16 @@ const SCALES: [(i32, &[&str]); 6] = [
     (
         6,
         &[
-            "M",
-            "m",
-            "mn",
-            "mm",
-            "Mio",
-            "mio",
-            "million",
-            "millions",
-            "Million",
-            "Millionen",
-            "millón",
-            "millones",
+            "M", "m", "mn", "mm", "Mio", "mio", "million", "millions", "Million", "Millionen",
+            "millón", "millones",
         ],
     ),
     (7, &["crore", "crores"]),
     (
         9,
         &[
-            "B",
-            "b",
-            "bn",
-            "Bn",
-            "Mrd",
-            "mrd",
-            "billion",
-            "billions",
-            "Milliarde",
-            "Milliarden",
-            "milliard",
-            "milliards",
+            "B", "b", "bn", "Bn", "Mrd", "mrd", "billion", "billions", "Milliarde", "Milliarden",
+            "milliard", "milliards",
         ],
     ),
     (12, &["T", "tn", "trillion"]),
@@ -90,7 +70,6 @@ pub(super) struct Number {
 }
 
 impl Number {
-    /// Returns the value of a reading with its sign.
     pub(super) fn signed(&self, reading: &NumberReading) -> f64 {
         if self.is_negative { -reading.value } else { reading.value }
     }

@@ -6,35 +6,9 @@ use csv_agent_types::limits::QUOTABLE_BYTES_MAX;
 
 /// Language names of code fences. The content of such a fence claims nothing.
 const LANGUAGES: [&str; 29] = [
-    "bash",
-    "c",
-    "cpp",
-    "css",
-    "dockerfile",
-    "go",
-    "html",
-    "ipython",
-    "java",
-    "javascript",
-    "js",
-    "json",
-    "julia",
-    "powershell",
-    "py",
-    "python",
-    "python3",
-    "r",
-    "ruby",
-    "rust",
-    "scala",
-    "sh",
-    "shell",
-    "sql",
-    "toml",
-    "ts",
-    "typescript",
-    "xml",
-    "yaml",
+    "bash", "c", "cpp", "css", "dockerfile", "go", "html", "ipython", "java", "javascript", "js",
+    "json", "julia", "powershell", "py", "python", "python3", "r", "ruby", "rust", "scala", "sh",
+    "shell", "sql", "toml", "ts", "typescript", "xml", "yaml",
 ];
 
 /// Texts that may be quoted, and code that may be repeated.

@@ -59,11 +59,7 @@ impl Agent {
     }
 
     /// Repairs the provider's files or containers after a failed request, so that it can be retried. Each
-    /// repair runs once a turn.
-    ///
-    /// # Errors
-    ///
-    /// Fails with the error when there is nothing to repair.
+    /// repair runs once a turn. Fails with the error when there is nothing to repair.
     pub(crate) async fn mend_hosted(
         &mut self,
         context: &mut TurnContext<'_, '_>,
@@ -208,11 +204,7 @@ impl Agent {
     }
 
     /// Continues in a new container when an error says that the current one has expired and the user allows
-    /// that.
-    ///
-    /// # Errors
-    ///
-    /// Fails with the error when it has another cause, or the user does not allow that.
+    /// that. Fails with the error when it has another cause, or the user does not allow that.
     fn renew_container(
         &mut self,
         context: &mut TurnContext<'_, '_>,
@@ -299,7 +291,7 @@ fn is_unaware(items: &[Item], container_id: Option<&str>) -> bool {
 
 /// Returns whether a request failed because of files or containers that the provider keeps, or no longer
 /// keeps, for code.
-pub fn is_about_hosted(error: &anyhow::Error) -> bool {
+pub(crate) fn is_about_hosted(error: &anyhow::Error) -> bool {
     let kind = error.downcast_ref::<ProviderError>().map(|it| &it.kind);
     matches!(kind, Some(ProviderErrorKind::ContainerExpired | ProviderErrorKind::NoSuchFile))
 }

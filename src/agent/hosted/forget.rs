@@ -69,11 +69,7 @@ async fn delete_all(
     failed.map_or(Ok(()), Err)
 }
 
-/// Keeps the first error.
-///
-/// # Errors
-///
-/// Fails with an error that would recur on the next call.
+/// Keeps the first error. Fails with an error that would recur on the next call.
 fn note(error: ProviderError, failed: &mut Option<ProviderError>) -> Result<(), ProviderError> {
     if error.http_status.is_none() || error.kind == ProviderErrorKind::Unauthorized {
         return Err(error);

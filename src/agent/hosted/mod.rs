@@ -20,10 +20,10 @@ use csv_agent_types::conversation::{Item, ToolDeclaration};
 
 use crate::Agent;
 
-pub use container::is_about_hosted;
+pub(crate) use container::is_about_hosted;
 pub use forget::{delete_kept, left_there};
 pub use interpreter::{HostedOptions, Interpreter};
-pub use table::{AtProvider, CancelOnDrop};
+pub(crate) use table::{AtProvider, CancelOnDrop};
 pub use upload::PlannedUpload;
 
 /// A process's knowledge of the code that the provider ran for it, and of the files and containers that the
@@ -124,7 +124,11 @@ impl Hosted {
     }
 
     /// Returns the tool declarations of a request with these items.
-    pub fn declarations(&self, interpreter: &Interpreter, items: &[Item]) -> Vec<ToolDeclaration> {
+    pub(crate) fn declarations(
+        &self,
+        interpreter: &Interpreter,
+        items: &[Item],
+    ) -> Vec<ToolDeclaration> {
         let Some(options) = interpreter.hosted() else { return Vec::new() };
         let container = match (self.container(options), self.container_id()) {
             // The provider finds the container through the runs in the conversation; where these were
@@ -143,11 +147,8 @@ impl Hosted {
 
 impl Agent {
     /// Returns what a turn would upload first. Its items and the declaration then match what the turn would
-    /// send, except for ids that the provider has not assigned yet. Sends and writes nothing.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a dataset cannot be uploaded, or the record of what the provider keeps cannot be read.
+    /// send, except for ids that the provider has not assigned yet. Sends and writes nothing. Fails when a
+    /// dataset cannot be uploaded, or the record of what the provider keeps cannot be read.
     pub(super) fn plan_hosted(
         &mut self,
         session: &Session,

@@ -21,7 +21,7 @@ use crate::progress::listener;
 use crate::turn::{Turn, TurnInterrupt};
 
 /// Takes the place of a REPL for the tools that show a frame.
-pub struct AtProvider<'a> {
+pub(crate) struct AtProvider<'a> {
     /// Runs the code.
     pub provider: &'a mut Provider,
     /// The container's state.
@@ -35,7 +35,7 @@ impl AtProvider<'_> {
     ///
     /// Fails when the turn ends first, or the provider cannot be queried at all. An error that the model
     /// can fix is returned to it.
-    pub async fn ask(
+    pub(crate) async fn ask(
         &mut self,
         command: Command,
         session: &Session,
@@ -142,11 +142,11 @@ impl AtProvider<'_> {
 
 /// Signals work on another thread, when dropped, that its result is no longer needed: a runtime waits for
 /// blocking work it has started.
-pub struct CancelOnDrop(Arc<AtomicBool>);
+pub(crate) struct CancelOnDrop(Arc<AtomicBool>);
 
 impl CancelOnDrop {
     /// Returns the guard and the flag that the work checks.
-    pub fn of_waiting() -> (CancelOnDrop, Arc<AtomicBool>) {
+    pub(crate) fn of_waiting() -> (CancelOnDrop, Arc<AtomicBool>) {
         let is_over = Arc::new(AtomicBool::new(false));
         (CancelOnDrop(Arc::clone(&is_over)), is_over)
     }

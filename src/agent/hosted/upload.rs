@@ -40,12 +40,9 @@ pub struct PlannedUpload {
 }
 
 impl Agent {
-    /// Returns the uploads of a turn over these datasets, with those that exist already. Sends nothing. For
-    /// a provider that keeps nothing, returns none.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a dataset cannot be uploaded, or there are too many.
+    /// Returns the uploads of a turn over these datasets, with those that exist already. Sends nothing. For a
+    /// provider that keeps nothing, returns none. Fails when a dataset cannot be uploaded, or there are too
+    /// many.
     pub(super) fn plan_uploads(
         &mut self,
         session: &Session,
@@ -222,16 +219,13 @@ fn write_csv(parquet: &Path, beside: &Path, is_over: &AtomicBool) -> anyhow::Res
 
 /// Returns the size of a dataset as CSV, in bytes.
 fn csv_bytes(parquet: &Path) -> anyhow::Result<u64> {
-    Ok(csv_agent_ingest::csv_of(parquet, &mut io::sink(), UPLOAD_BYTES_MAX)?.bytes)
+    csv_agent_ingest::csv_of(parquet, &mut io::sink(), UPLOAD_BYTES_MAX)
 }
 
 /// Returns a value that changes whenever a dataset is ingested anew.
 pub(super) fn version(dataset: &Dataset) -> String {
     let told = serde_json::to_string(&(
-        &dataset.sha256,
-        &dataset.ingested_at,
-        dataset.row_count,
-        &dataset.columns,
+        &dataset.sha256, &dataset.ingested_at, dataset.row_count, &dataset.columns,
     ));
     let mut version = format!("{:x}", Sha256::digest(told.unwrap_or_default()));
     version.truncate(32);

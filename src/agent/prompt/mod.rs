@@ -127,15 +127,7 @@ pub fn instructions(parts: &Parts) -> Instructions {
     // The schema of the answer is the user's, and takes no space from the datasets.
     let form_alone = form(verdict, None);
     let n_bytes: usize = [
-        &role,
-        &rules,
-        &remote,
-        &language,
-        &withheld,
-        &knowledge,
-        &thresholds,
-        &form_alone,
-        &files,
+        &role, &rules, &remote, &language, &withheld, &knowledge, &thresholds, &form_alone, &files,
     ]
     .iter()
     .map(|it| it.len() + 1)
@@ -165,7 +157,7 @@ pub fn form(verdict: bool, schema: Option<&Value>) -> String {
 
 /// Returns the user's context alone, for a model that gets none of the other instructions, and the warnings
 /// for the user.
-pub fn said_by_user(briefing: &Briefing, catalog: &Catalog) -> (String, Vec<String>) {
+pub(crate) fn said_by_user(briefing: &Briefing, catalog: &Catalog) -> (String, Vec<String>) {
     let (parts, notes) = said(briefing, catalog);
     (joined(parts), notes)
 }

@@ -2,7 +2,6 @@
 
 /// Text that may be a table.
 pub(super) const TEXT: &[&str] = &[".csv", ".tsv", ".tab", ".txt"];
-/// Parquet.
 pub(super) const PARQUET: &[&str] = &[".parquet", ".parq", ".pq"];
 /// Appended to the ending of a compressed file.
 pub(super) const COMPRESSED: &[&str] = &[".gz", ".bz2", ".zst", ".lz4", ".snappy", ".deflate"];

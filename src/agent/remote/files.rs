@@ -28,11 +28,8 @@ const COLUMNS_USUAL: usize = 20_480;
 /// Assumed compression ratio of text, where no file shows it.
 const RATIO_USUAL: f64 = 4.0;
 
-/// Returns the dataset that the files form.
-///
-/// # Errors
-///
-/// Fails with [`ExitStatus::Input`] when there are none, or Spark cannot read them as an ingest would.
+/// Returns the dataset that the files form. Fails with [`ExitStatus::Input`] when there are none, or Spark
+/// cannot read them as an ingest would.
 pub(super) fn dataset(asked: &StudyQuestion<'_>, found: &FilesFound) -> anyhow::Result<Dataset> {
     check(asked, found)?;
     match &found.parquet {

@@ -10,7 +10,7 @@ use super::What;
 /// The study's answer.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum StudyAnswer<T> {
+pub(crate) enum StudyAnswer<T> {
     /// The result.
     Found(T),
     /// The error.
@@ -116,7 +116,6 @@ pub(super) struct StudyQuestion<'a> {
 }
 
 impl StudyQuestion<'_> {
-    /// Returns the dialect of a source that is not text.
     pub(super) fn dialect(&self, format: SourceFormat, reasons: Vec<String>) -> Dialect {
         Dialect {
             format,

@@ -32,7 +32,7 @@ use csv_agent_worker::trusted_script::Study;
 use crate::cluster::start_relay;
 use found::{Contents, FilesFound, StudyQuestion, TableFound};
 
-pub use found::StudyAnswer;
+pub(crate) use found::StudyAnswer;
 
 /// Inspects the source to register.
 const LOOKING: &str = include_str!("ingest.py");

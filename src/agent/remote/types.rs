@@ -8,7 +8,6 @@ pub(super) fn columns(found: &[(String, String)]) -> Vec<Column> {
     found.iter().map(|(name, spark_type)| column(name, spark_type)).collect()
 }
 
-/// Returns one column.
 pub(super) fn column(name: &str, spark_type: &str) -> Column {
     let (dtype, is_exact) = dtype(spark_type);
     let shown: String = spark_type.chars().take(80).collect();

@@ -20,35 +20,10 @@ const CUT: &str = "\n… ";
 
 /// Words of a question that requires an order.
 const ORDER: [&str; 29] = [
-    "alphabetical",
-    "alphabetically",
-    "ascending",
-    "best",
-    "biggest",
-    "bottom",
-    "descending",
-    "earliest",
-    "fewest",
-    "greatest",
-    "highest",
-    "largest",
-    "latest",
-    "least",
-    "longest",
-    "lowest",
-    "most",
-    "newest",
-    "oldest",
-    "ordered",
-    "rank",
-    "ranked",
-    "ranking",
-    "smallest",
-    "sort",
-    "sorted",
-    "sorting",
-    "top",
-    "worst",
+    "alphabetical", "alphabetically", "ascending", "best", "biggest", "bottom", "descending",
+    "earliest", "fewest", "greatest", "highest", "largest", "latest", "least", "longest", "lowest",
+    "most", "newest", "oldest", "ordered", "rank", "ranked", "ranking", "smallest", "sort",
+    "sorted", "sorting", "top", "worst",
 ];
 
 /// Returns whether a question requires an order of rows. Names with `_` do not count as words.
@@ -474,7 +449,7 @@ pub fn logs(then: &str, now: &str) -> Option<String> {
 }
 
 /// Returns printed text without Python's warnings and the line of code below each.
-pub fn unwarned(text: &str) -> String {
+pub(crate) fn unwarned(text: &str) -> String {
     let is_class = |it: &str| {
         let word = it.rsplit([' ', ':']).next().unwrap_or_default();
         let name = word.strip_suffix("Warning").unwrap_or_default();

@@ -44,11 +44,8 @@ impl<'a> Containers<'a> {
         Containers { options, session, uploaded: Vec::new(), stand_ins: BTreeMap::new() }
     }
 
-    /// Writes the datasets that the code may read as CSV. Reports those that cannot be written.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the turn ends first, or no directory can be made.
+    /// Writes the datasets that the code may read as CSV. Reports those that cannot be written. Fails when the
+    /// turn ends first, or no directory can be made.
     pub(super) async fn upload(
         &mut self,
         code: &str,
@@ -110,11 +107,8 @@ impl<'a> Containers<'a> {
         Ok(asked.and_then(|it| printed(it, scratch)))
     }
 
-    /// Reruns a call, and reports it in the same form as the original.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the turn ends first, or on an error that the call did not cause.
+    /// Reruns a call, and reports it in the same form as the original. Fails when the turn ends first, or on an
+    /// error that the call did not cause.
     pub(super) async fn call(
         &mut self,
         number: u32,
@@ -221,12 +215,7 @@ fn table(
     let shown_name = format!("{DIRECTORY}/{file}");
     let parquet = taken.join(TABLE);
     let frame = csv_agent_ingest::table_of_csv(
-        &copy,
-        &shown_name,
-        &parquet,
-        *rows_max,
-        *cells_max,
-        is_over,
+        &copy, &shown_name, &parquet, *rows_max, *cells_max, is_over,
     )?;
     let frame = match columns {
         Some(columns) => frame.with_columns(columns),

@@ -25,7 +25,7 @@ pub enum Proof<'a> {
 
 impl Proof<'_> {
     /// Returns its name for a sentence.
-    pub fn whole_name(&self) -> String {
+    pub(crate) fn whole_name(&self) -> String {
         match self {
             Proof::Table(table) => format!("table `{}`", table.logical_name),
             other => other.name(),
@@ -64,7 +64,7 @@ impl Proof<'_> {
 }
 
 /// Returns the evidence of the answer, each with the index of its call from 0, in call order.
-pub fn proofs(turn: &PastTurn) -> Vec<(usize, Proof<'_>)> {
+pub(crate) fn proofs(turn: &PastTurn) -> Vec<(usize, Proof<'_>)> {
     let quoted = quoted(turn);
     let mut proofs: Vec<(usize, Proof)> = Vec::new();
     for (at, call) in turn.calls.iter().enumerate() {
@@ -141,7 +141,7 @@ fn says_something(call: &PastCall) -> bool {
 }
 
 /// Returns whether a call returned a frame on a cluster, which reveals none of its content.
-pub fn is_lazy(result: &Value) -> bool {
+pub(crate) fn is_lazy(result: &Value) -> bool {
     result["kind"] == "spark_dataframe"
 }
 

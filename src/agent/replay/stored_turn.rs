@@ -78,7 +78,7 @@ pub fn saved(name: &str) -> String {
 }
 
 /// Returns the datasets that code of a container may read.
-pub fn names_said<'a>(code: &str, catalog: &'a Catalog) -> Vec<&'a str> {
+pub(crate) fn names_said<'a>(code: &str, catalog: &'a Catalog) -> Vec<&'a str> {
     let is_said = |name: &&str| {
         let texts = [saved(name), format!("'{name}'"), format!("\"{name}\"")];
         texts.iter().any(|it| code.contains(it.as_str()))
@@ -170,7 +170,7 @@ impl PastTurn {
     }
 
     /// Returns the file that has all of its answer, within the session's directory.
-    pub fn reply_file(&self) -> String {
+    pub(crate) fn reply_file(&self) -> String {
         format!("turns/{}/reply.md", self.id)
     }
 
@@ -249,7 +249,7 @@ impl PastCall {
     }
 
     /// Returns the code that it ran in a container, verbatim; empty for any other call.
-    pub fn hosted_code(&self) -> String {
+    pub(crate) fn hosted_code(&self) -> String {
         match self.hosted_command() {
             Some(Command::Run { code }) if self.is_hosted() => code,
             _ => String::new(),

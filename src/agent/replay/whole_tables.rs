@@ -108,11 +108,8 @@ fn type_of(dtype: &str) -> Type {
     }
 }
 
-/// Compares two files with the same columns.
-///
-/// # Errors
-///
-/// Fails when one cannot be read, or has another number of rows than `n_rows` says.
+/// Compares two files with the same columns. Fails when one cannot be read, or has another number of rows than
+/// `n_rows` says.
 fn compared(
     mut comparison: Comparison,
     files: [&Path; 2],

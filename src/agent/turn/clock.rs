@@ -55,11 +55,8 @@ impl<'a> Clock<'a> {
         self.progress.1.try_recv().ok()
     }
 
-    /// Waits for work or for a message, whichever comes first.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the turn is stopped or its time is over first.
+    /// Waits for work or for a message, whichever comes first. Fails when the turn is stopped or its time is
+    /// over first.
     pub(super) async fn wait<T>(
         &mut self,
         mut work: Pin<&mut impl Future<Output = T>>,

@@ -32,11 +32,8 @@ impl<'a> EventLog<'a> {
         &self.dir
     }
 
-    /// Writes an event to disk and emits it. It is written even when the sink is closed.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the event cannot be written, or the sink fails: a reader that closes early ends the turn.
+    /// Writes an event to disk and emits it. It is written even when the sink is closed. Fails when the event
+    /// cannot be written, or the sink fails: a reader that closes early ends the turn.
     pub(super) fn emit(&mut self, body: Body) -> Result<(), TurnInterrupt> {
         let event = Event {
             v: VERSION,

@@ -38,7 +38,7 @@ pub(crate) use clock::Stop;
 
 /// Why a turn ends from outside its loop.
 #[derive(Debug)]
-pub enum TurnInterrupt {
+pub(crate) enum TurnInterrupt {
     /// Stopped by the user, the system, or a closed stdout.
     Stopped(ExitStatus),
     /// The turn's time limit is reached.
@@ -54,7 +54,7 @@ impl From<anyhow::Error> for TurnInterrupt {
 }
 
 /// A running turn.
-pub struct Turn<'a> {
+pub(crate) struct Turn<'a> {
     log: EventLog<'a>,
     clock: Clock<'a>,
     partial: PartialText,
@@ -82,7 +82,7 @@ struct PartialText {
 
 impl<'a> Turn<'a> {
     /// Starts a turn in its directory within the session.
-    pub fn begin(
+    pub(crate) fn begin(
         session: &Session,
         dir: TurnDir,
         sink: &'a mut dyn EventSink,
@@ -112,18 +112,18 @@ impl<'a> Turn<'a> {
     }
 
     /// Returns the turn's directory.
-    pub fn dir(&self) -> &TurnDir {
+    pub(crate) fn dir(&self) -> &TurnDir {
         self.log.dir()
     }
 
     /// Returns the time since the turn began.
-    pub fn duration_ms(&self) -> u64 {
+    pub(crate) fn duration_ms(&self) -> u64 {
         self.clock.duration_ms()
     }
 
     /// Returns the reply's members that the turn itself knows; the others have the values of a complete
     /// answer without a verdict.
-    pub fn reply_body(&self, text: &str, stop_reason: StopReason) -> ReplyBody {
+    pub(crate) fn reply_body(&self, text: &str, stop_reason: StopReason) -> ReplyBody {
         ReplyBody {
             text: text.to_owned(),
             blocks: blocks::blocks(text, &self.record.charts),
@@ -141,7 +141,7 @@ impl<'a> Turn<'a> {
     }
 
     /// Returns the text of the answer that has streamed so far.
-    pub fn partial_text(&self) -> Option<String> {
+    pub(crate) fn partial_text(&self) -> Option<String> {
         let text = &self.partial.text;
         (!text.is_empty()).then(|| text.clone())
     }
@@ -152,7 +152,7 @@ impl<'a> Turn<'a> {
     }
 
     /// Starts the text of another message.
-    pub fn next_message(&mut self) {
+    pub(crate) fn next_message(&mut self) {
         self.partial.text.clear();
         self.partial.item += 1;
     }
@@ -162,7 +162,7 @@ impl<'a> Turn<'a> {
     /// # Errors
     ///
     /// Fails when the event cannot be written, or the sink fails: a reader that closes early ends the turn.
-    pub fn emit(&mut self, body: Body) -> Result<(), TurnInterrupt> {
+    pub(crate) fn emit(&mut self, body: Body) -> Result<(), TurnInterrupt> {
         self.log.emit(body)
     }
 
@@ -171,7 +171,7 @@ impl<'a> Turn<'a> {
     /// # Errors
     ///
     /// Fails as [`Turn::emit`] does.
-    pub fn status(&mut self, status: Status) -> Result<(), TurnInterrupt> {
+    pub(crate) fn status(&mut self, status: Status) -> Result<(), TurnInterrupt> {
         self.emit(Body::Status(status))
     }
 
@@ -180,7 +180,10 @@ impl<'a> Turn<'a> {
     /// # Errors
     ///
     /// Fails when the turn is stopped or its time is over first; the work is then dropped.
-    pub async fn wait<T>(&mut self, work: impl Future<Output = T>) -> Result<T, TurnInterrupt> {
+    pub(crate) async fn wait<T>(
+        &mut self,
+        work: impl Future<Output = T>,
+    ) -> Result<T, TurnInterrupt> {
         let mut work = std::pin::pin!(work);
         loop {
             match self.clock.wait(work.as_mut()).await? {
@@ -195,12 +198,9 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Waits for work that sends data, and checks that the egress record was written.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`Turn::wait`] does, and when the egress record cannot be written.
-    pub async fn wait_sent<T>(
+    /// Waits for work that sends data, and checks that the egress record was written. Fails as [`Turn::wait`]
+    /// does, and when the egress record cannot be written.
+    pub(crate) async fn wait_sent<T>(
         &mut self,
         work: impl Future<Output = T>,
     ) -> Result<T, TurnInterrupt> {
@@ -209,12 +209,8 @@ impl<'a> Turn<'a> {
         Ok(done)
     }
 
-    /// Emits that the model calls a tool.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`Turn::emit`] does.
-    pub fn open_call(
+    /// Emits that the model calls a tool. Fails as [`Turn::emit`] does.
+    pub(crate) fn open_call(
         &mut self,
         call: &ToolCall,
         round: u32,
@@ -234,16 +230,16 @@ impl<'a> Turn<'a> {
     }
 
     /// Records when a call began to run, in case it does not end by itself.
-    pub fn call_runs(&mut self, call: &ToolCall, since: Instant) {
+    pub(crate) fn call_runs(&mut self, call: &ToolCall, since: Instant) {
         self.log.runs(call, since);
     }
 
-    /// Emits how a call ended.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`Turn::emit`] does.
-    pub fn close_call(&mut self, call: &ToolCall, closed: CallResult) -> Result<(), TurnInterrupt> {
+    /// Emits how a call ended. Fails as [`Turn::emit`] does.
+    pub(crate) fn close_call(
+        &mut self,
+        call: &ToolCall,
+        closed: CallResult,
+    ) -> Result<(), TurnInterrupt> {
         if closed.status == CallStatus::Ok && runs_code(&call.name) {
             self.record.last_run = Some(call.call_id.clone());
         }
@@ -263,7 +259,7 @@ impl<'a> Turn<'a> {
     }
 
     /// Closes the calls that are still open at the end of the turn.
-    pub fn cancel_calls(&mut self) {
+    pub(crate) fn cancel_calls(&mut self) {
         for (call, began) in self.log.take_open() {
             let message = "the turn ended before the call did".to_owned();
             let closed = CallResult {
@@ -284,7 +280,7 @@ impl<'a> Turn<'a> {
     /// # Errors
     ///
     /// Fails when a file cannot be written, or does not match the worker's description.
-    pub fn store(
+    pub(crate) fn store(
         &self,
         call: &ToolCall,
         shown: Shown,
@@ -302,7 +298,7 @@ impl<'a> Turn<'a> {
     /// # Errors
     ///
     /// Fails as [`Turn::emit`] does.
-    pub fn show(&mut self, mut body: Body) -> Result<(), TurnInterrupt> {
+    pub(crate) fn show(&mut self, mut body: Body) -> Result<(), TurnInterrupt> {
         self.record.show(&body);
         if let Body::DataFrame(table) = &mut body
             && !self.keeps_files
@@ -335,7 +331,7 @@ impl<'a> Turn<'a> {
 }
 
 /// How a call ended.
-pub struct CallResult {
+pub(crate) struct CallResult {
     /// The outcome.
     pub status: CallStatus,
     /// Wall-clock time.

@@ -30,7 +30,6 @@ pub(crate) struct TurnRecord {
 pub(crate) struct TableSent {
     /// Its logical name.
     pub(crate) name: String,
-    /// The call that sent it.
     pub(crate) call_id: String,
     /// The file with all of its rows, within the session's directory.
     pub(crate) file: Option<String>,

@@ -123,16 +123,11 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
     ("any", |_, sems| {
         let all: Vec<&Frag> = sems.iter().filter_map(|it| frag_of(it)).collect();
         let [one_frag, other] = all[..] else { return Vec::new() };
-        match (one_frag.tests.last(), &other.tests[..]) {
-            (Some(Test::In(value, values)), [Test::In(same, more)]) if value == same => {
-                let mut tests = one_frag.tests.clone();
-                tests.pop();
-                tests.push(Test::In(value.clone(), [values.clone(), more.clone()].concat()));
-                one(frag(|it| it.tests = tests))
-            }
-            (Some(last), [more]) if one_frag.tests.len() == 1 => {
-                test(Test::Any(vec![last.clone(), more.clone()]))
-            }
+        if let Some((_, tests)) = of_one_value(one_frag, other) {
+            return one(frag(|it| it.tests = tests));
+        }
+        match (&one_frag.tests[..], &other.tests[..]) {
+            ([last], [more]) => test(Test::Any(vec![last.clone(), more.clone()])),
             _ => Vec::new(),
         }
     }),
@@ -179,14 +174,11 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
         let all: Vec<&Frag> = sems.iter().filter_map(|it| frag_of(it)).collect();
         let [one_frag, other] = all[..] else { return Vec::new() };
         // Of one column, each of several values is enough.
-        match (one_frag.tests.last(), &other.tests[..]) {
-            (Some(Test::In(value, values)), [Test::In(same, more)]) if value == same => {
-                let mut tests = one_frag.tests.clone();
-                tests.pop();
-                tests.push(Test::In(value.clone(), [values.clone(), more.clone()].concat()));
+        match of_one_value(one_frag, other) {
+            Some((value, tests)) => {
                 let sides = match value {
                     Value::Column(place) if one_frag.sides.is_empty() => {
-                        vec![GroupKey::Column(*place)]
+                        vec![GroupKey::Column(place)]
                     }
                     _ => one_frag.sides.clone(),
                 };
@@ -195,7 +187,7 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
                     it.sides = sides;
                 }))
             }
-            _ => one_frag.merge(other).map_or_else(Vec::new, |mut it| {
+            None => one_frag.merge(other).map_or_else(Vec::new, |mut it| {
                 it.n_joined += 1;
                 one(Sem::Frag(Box::new(it)))
             }),
@@ -301,6 +293,19 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
         compare_with(scene, &[&Sem::Column(place), &Sem::Amount(amount.0, amount.1)], op_of(sems))
     }),
 ];
+
+/// Returns the conditions of a fragment, of which the last also takes what another one takes of the same value.
+fn of_one_value(one: &Frag, other: &Frag) -> Option<(Value, Vec<Test>)> {
+    let mut tests = one.tests.clone();
+    let (Test::In(value, values), [Test::In(same, more)]) = (tests.pop()?, &other.tests[..]) else {
+        return None;
+    };
+    if value != *same {
+        return None;
+    }
+    tests.push(Test::In(value.clone(), [values, more.clone()].concat()));
+    Some((value, tests))
+}
 
 fn implied_with(scene: &Scene, sems: &[&Sem], op: Op) -> Made {
     let Some((value, unit)) = amounts_of(sems).pop() else { return Vec::new() };

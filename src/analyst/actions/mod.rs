@@ -383,15 +383,15 @@ fn measure(scene: &Scene, sems: &[&Sem]) -> Made {
     }
 }
 
-/// Says that values of a key are compared.
-fn with_side(sem: Sem, key: GroupKey) -> Sem {
-    match sem {
-        Sem::Frag(mut frag) => {
-            frag.sides.push(key);
-            Sem::Frag(frag)
-        }
-        sem => sem,
-    }
+/// Says that values of a key are compared, which depends on the place of the first condition.
+fn with_side(made: Made, key_of: impl Fn(Option<Place>) -> Option<GroupKey>) -> Made {
+    let with_side = |(sem, cost)| {
+        let Sem::Frag(mut frag) = sem else { return (sem, cost) };
+        let place = frag.tests.first().and_then(|it| it.places().first().copied());
+        frag.sides.extend(key_of(place));
+        (Sem::Frag(frag), cost)
+    };
+    made.into_iter().map(with_side).collect()
 }
 
 /// Returns the condition that a time is in one of two years.

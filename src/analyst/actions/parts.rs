@@ -3,12 +3,12 @@
 use jiff::civil::Date;
 
 use super::{
-    Action, Made, aggs_of, both_periods, compare_places, compare_with, concept_of, count_of, frag,
-    frag_of, held_of, helds_of, holds_any, measure_of, merged, natural, number_of, one, op_of,
-    order_of, periods_of, place_of, places_of, side_of, tests_of, timed, unit_key, with_side,
+    Action, Made, aggs_of, compare_places, compare_with, concept_of, count_of, frag, frag_of,
+    held_of, helds_of, holds_any, measure_of, merged, natural, number_of, one, op_of, order_of,
+    periods_of, place_of, places_of, side_of, tests_of,
 };
 use crate::frag::{AskedFor, Claim, Frag, Sem};
-use crate::lexicon::{Concept, TimeUnit};
+use crate::lexicon::Concept;
 use crate::link::is_time;
 use crate::query::{
     Agg, Chart, Comparison, Contrast, GroupKey, Measure, Op, Over, Place, Profile, Shape,
@@ -78,23 +78,6 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
     ("asks_none", |_, _| one(frag(|it| it.claim = Some(Claim::None)))),
     ("asks_yes_no", |_, _| one(frag(|it| it.claim = Some(Claim::YesNo)))),
     ("compared", |_, _| one(frag(|it| it.compares = true))),
-    ("versus_periods", |scene, sems| {
-        let periods = periods_of(sems);
-        let [one_period, other] = periods[..] else { return Vec::new() };
-        timed(scene, None, |place| both_periods(scene, place, one_period, other))
-            .into_iter()
-            .map(|(it, cost)| {
-                let place = tests_of(&[&it]).first().and_then(|it| it.places().first().copied());
-                (
-                    match place.and_then(|it| unit_key(scene, it, TimeUnit::Year)) {
-                        Some(key) => with_side(it, key),
-                        None => it,
-                    },
-                    cost,
-                )
-            })
-            .collect()
-    }),
     ("count_outliers", |scene, sems| {
         let of = places_of(sems);
         if of.iter().any(|it| !scene.is_number(*it)) {

@@ -62,19 +62,9 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
     ("since_clock", |scene, sems| clocked(scene, sems, &[Op::Ge])),
     ("between_clocks", |scene, sems| clocked(scene, sems, &[Op::Ge, Op::Le])),
     ("in_months", |scene, sems| {
-        let made = parts(scene, Part::Month, &months_of(sems));
-        made.into_iter()
-            .map(|(it, cost)| {
-                let place = tests_of(&[&it]).first().and_then(|it| it.places().first().copied());
-                (
-                    match place {
-                        Some(place) => with_side(it, GroupKey::Part(place, Part::Month)),
-                        None => it,
-                    },
-                    cost,
-                )
-            })
-            .collect()
+        with_side(parts(scene, Part::Month, &months_of(sems)), |place| {
+            Some(GroupKey::Part(place?, Part::Month))
+        })
     }),
     ("months_to", |scene, sems| match months_of(sems)[..] {
         [from, to] if from < to => parts(scene, Part::Month, &(from..=to).collect::<Vec<_>>()),
@@ -123,23 +113,8 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
         [one, other] => from_to(scene, one, other),
         _ => Vec::new(),
     }),
-    ("within_two", |scene, sems| {
-        let periods = periods_of(sems);
-        let [one_period, other] = periods[..] else { return Vec::new() };
-        let made = timed(scene, None, |place| both_periods(scene, place, one_period, other));
-        made.into_iter()
-            .map(|(it, cost)| {
-                let place = tests_of(&[&it]).first().and_then(|it| it.places().first().copied());
-                (
-                    match place.and_then(|it| unit_key(scene, it, TimeUnit::Year)) {
-                        Some(key) => with_side(it, key),
-                        None => it,
-                    },
-                    cost,
-                )
-            })
-            .collect()
-    }),
+    ("versus_periods", within_two),
+    ("within_two", within_two),
     ("last_units", |scene, sems| match (count_of(sems), unit_of(sems)) {
         (Some(n), Some(unit)) => last(scene, n, unit),
         _ => Vec::new(),
@@ -162,6 +137,13 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
         if is_own { one(frag(|it| it.tests = tests)) } else { Vec::new() }
     }),
 ];
+
+/// Says that a time is in one of two periods, which are compared.
+fn within_two(scene: &Scene, sems: &[&Sem]) -> Made {
+    let [one_period, other] = periods_of(sems)[..] else { return Vec::new() };
+    let made = timed(scene, None, |place| both_periods(scene, place, one_period, other));
+    with_side(made, |place| unit_key(scene, place?, TimeUnit::Year))
+}
 
 /// Returns the condition on times from one period to another, which are its ends.
 fn from_to(scene: &Scene, one: (Date, Date), other: (Date, Date)) -> Made {

@@ -23,17 +23,11 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
         if made.is_empty() {
             return made;
         }
-        holds_any(&all, None)
-            .into_iter()
-            .map(|(it, cost)| (with_side(it, GroupKey::Column(all[0].place)), cost))
-            .collect()
+        with_side(holds_any(&all, None), |_| Some(GroupKey::Column(all[0].place)))
     }),
     ("both_values_of", |_, sems| {
         let all = helds_of(sems);
-        let made = holds_any(&all, place_of(sems));
-        made.into_iter()
-            .map(|(it, cost)| (with_side(it, GroupKey::Column(all[0].place)), cost))
-            .collect()
+        with_side(holds_any(&all, place_of(sems)), |_| Some(GroupKey::Column(all[0].place)))
     }),
     ("holds_any", |_, sems| holds_any(&helds_of(sems), None)),
     ("holds_any_in", |_, sems| holds_any(&helds_of(sems), place_of(sems))),

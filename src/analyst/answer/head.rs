@@ -46,7 +46,6 @@ impl ResultHead {
         self.dtypes[column].as_str().unwrap_or_default()
     }
 
-    /// Returns whether a column has numbers.
     pub(crate) fn is_number(&self, column: &str) -> bool {
         is_numeric_dtype(self.dtype(column))
     }

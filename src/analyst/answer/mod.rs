@@ -57,7 +57,6 @@ const BLANK_COLUMNS_MAX: usize = 5;
 /// Letters of conditions that a sentence repeats.
 const WHERE_CHARS_MAX: usize = 100;
 
-/// An answer.
 #[derive(Debug)]
 pub(crate) struct Answer<'a> {
     /// What was asked.

@@ -31,9 +31,6 @@ struct Series {
 
 impl Answer<'_> {
     /// Returns the chart of two kinds of groups; none if there is only one group along its axis and one series.
-    ///
-    /// # Errors
-    ///
     /// Fails with the statement that has to run before.
     pub(super) fn of_two_keys(
         &self,

@@ -50,7 +50,6 @@ impl<'a> Plain<'a> {
         column.is_key || column.unit.is_some() && column.kind == Kind::Whole
     }
 
-    /// Returns whether a value is a year.
     pub(super) fn is_year(&self, value: &Value) -> bool {
         match value {
             Value::Column(place) => {

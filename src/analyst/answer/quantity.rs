@@ -11,7 +11,6 @@ use crate::query::{Agg, Arithmetic, GroupKey, Groups, Measure, Over, Place, Test
 
 /// Values that say yes.
 const YES: &[&str] = &["yes", "y", "true", "t"];
-/// A number that has a name.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Quantity {
     /// `average body mass`; of what is counted, a plural: `rows`.

@@ -13,41 +13,13 @@ const OPENERS: &[&str] = &[
 ];
 /// Words of a question that claims that something is in order.
 const CLAIMS: &[&str] = &[
-    "no",
-    "none",
-    "never",
-    "all",
-    "every",
-    "each",
-    "unique",
-    "distinct",
-    "different",
-    "complete",
-    "filled",
-    "free",
-    "without",
-    "nobody",
-    "nothing",
-    "always",
+    "no", "none", "never", "all", "every", "each", "unique", "distinct", "different", "complete",
+    "filled", "free", "without", "nobody", "nothing", "always",
 ];
 /// Words of a question for what is out of order, whatever else it has.
 const DOUBTS: &[&str] = &[
-    "missing",
-    "empty",
-    "blank",
-    "blanks",
-    "null",
-    "nulls",
-    "gaps",
-    "duplicate",
-    "duplicates",
-    "duplicated",
-    "repeated",
-    "any",
-    "some",
-    "outlier",
-    "outliers",
-    "twice",
+    "missing", "empty", "blank", "blanks", "null", "nulls", "gaps", "duplicate", "duplicates",
+    "duplicated", "repeated", "any", "some", "outlier", "outliers", "twice",
 ];
 /// Words that turn a doubt into a claim.
 const DENIALS: &[&str] = &["no", "none", "never", "free", "without", "nothing"];

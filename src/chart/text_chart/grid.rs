@@ -50,7 +50,6 @@ pub(super) enum Ink {
     Faint,
     /// A gridline under an empty cell.
     Ruled,
-    /// A series.
     Series(usize),
     /// The part of the cell that its character covers belongs to one series, the rest to another.
     Over(usize, usize),

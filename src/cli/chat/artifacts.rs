@@ -52,11 +52,8 @@ pub(super) fn names(session_dir: &Path) -> anyhow::Result<ArtifactNames> {
     Ok(names)
 }
 
-/// Finds a table of the last answer with tables, by number or name; its last table when None.
-///
-/// # Errors
-///
-/// Fails with [`ExitStatus::Input`] when there is none.
+/// Finds a table of the last answer with tables, by number or name; its last table when None. Fails with
+/// [`ExitStatus::Input`] when there is none.
 pub(super) fn table(session_dir: &Path, wanted: Option<&str>) -> anyhow::Result<DataFrame> {
     let events = last(session_dir, |it| !it.tables.is_empty())?;
     let tables = events.into_iter().filter_map(|it| match it.body {
@@ -135,12 +132,8 @@ pub(super) fn write(
 /// Saves the file requested by name, unchanged, or else a table or chart as the ending selects. Returns
 /// what it saved.
 ///
-/// `may_replace` is called when the file exists.
-///
-/// # Errors
-///
-/// Fails when there is no such table, chart or file, it is too large for text, or the file cannot be
-/// written.
+/// `may_replace` is called when the file exists. Fails when there is no such table, chart or file, it is too
+/// large for text, or the file cannot be written.
 pub(super) fn save(
     session_dir: &Path,
     wanted: Option<&str>,

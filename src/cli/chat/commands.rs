@@ -145,11 +145,7 @@ pub(super) enum InputLine {
     Help(String),
 }
 
-/// Parses a line.
-///
-/// # Errors
-///
-/// Fails with [`ExitStatus::Usage`] when it starts like a command but is not one.
+/// Parses a line. Fails with [`ExitStatus::Usage`] when it starts like a command but is not one.
 pub(super) fn read(line: &str, width: Option<u16>) -> anyhow::Result<InputLine> {
     let question = |it: &str| {
         if QUESTION_BYTES_MAX < it.len() {
@@ -275,11 +271,8 @@ pub(super) fn names() -> impl Iterator<Item = (String, Vec<String>)> {
     })
 }
 
-/// Returns the list of commands, or the help of one.
-///
-/// # Errors
-///
-/// Fails with [`ExitStatus::Usage`] when there is no such command.
+/// Returns the list of commands, or the help of one. Fails with [`ExitStatus::Usage`] when there is no such
+/// command.
 pub(super) fn help(command: Option<&str>, width: Option<u16>) -> anyhow::Result<String> {
     if let Some(command) = command {
         let name = format!("/{}", command.trim_start_matches('/'));

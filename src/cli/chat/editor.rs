@@ -73,11 +73,8 @@ impl Editor {
         Ok(Some(Editor { inner, is_empty }))
     }
 
-    /// Reads input until it is complete. Blocks, with the terminal in raw mode.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the terminal cannot be read or written.
+    /// Reads input until it is complete. Blocks, with the terminal in raw mode. Fails when the terminal cannot
+    /// be read or written.
     pub(super) fn read(
         &mut self,
         prompt: &(String, String),

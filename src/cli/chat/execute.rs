@@ -21,11 +21,8 @@ use crate::turn_sinks::TurnSinks;
 use crate::{confirm, datasets, diagnostics, ingest, reset, stdout, stored_turns};
 
 impl Chat<'_> {
-    /// Executes a command. Breaks with the status of the chat when the command ends it.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the command does; the chat is unchanged.
+    /// Executes a command. Breaks with the status of the chat when the command ends it. Fails when the command
+    /// does; the chat is unchanged.
     pub(super) fn perform(
         &mut self,
         command: Command,

@@ -21,11 +21,7 @@ pub(super) struct Stdin {
 }
 
 impl Stdin {
-    /// Returns the next piece, with its delimiter unless stdin ended without one; None when stdin has
-    /// ended.
-    ///
-    /// # Errors
-    ///
+    /// Returns the next piece, with its delimiter unless stdin ended without one; None when stdin has ended.
     /// Fails when stdin cannot be read, or the piece is too long or not UTF-8.
     pub(super) async fn next(&mut self, delimiter: u8) -> anyhow::Result<Option<String>> {
         let reading = self.reading.get_or_insert_with(|| {
@@ -52,11 +48,8 @@ impl Stdin {
         Ok(Some(text.to_owned()))
     }
 
-    /// Returns the next question; None when there are no more. Skips blank ones.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`Stdin::next`] does, and when a line is not a question in the given form.
+    /// Returns the next question; None when there are no more. Skips blank ones. Fails as [`Stdin::next`] does,
+    /// and when a line is not a question in the given form.
     pub(super) async fn question(&mut self, form: InputForm) -> anyhow::Result<Option<String>> {
         let delimiter = if form == InputForm::Nul { b'\0' } else { b'\n' };
         while let Some(piece) = self.next(delimiter).await? {

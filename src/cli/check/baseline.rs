@@ -81,11 +81,8 @@ impl Baseline {
         beside(checks, "baseline.json")
     }
 
-    /// Reads a baseline. Returns None without a file.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`ExitStatus::Input`] when it cannot be read, or this version did not write it.
+    /// Reads a baseline. Returns None without a file. Fails with [`ExitStatus::Input`] when it cannot be read,
+    /// or this version did not write it.
     pub(super) fn read(path: &Path, accept: &str) -> anyhow::Result<Option<Baseline>> {
         let bytes = match named_file::read(path, CHECKS_BYTES_MAX) {
             Err(NotRead::Failed(error)) if error.kind() == ErrorKind::NotFound => return Ok(None),
@@ -108,7 +105,6 @@ impl Baseline {
         Ok(Some(baseline))
     }
 
-    /// Writes the baseline.
     pub(super) fn write(&self, path: &Path) -> anyhow::Result<()> {
         let text = serde_json::to_string_pretty(self)? + "\n";
         answer_to(Some(path), |out: &mut dyn Write| Ok(out.write_all(text.as_bytes())?))

@@ -29,7 +29,6 @@ pub(super) struct ClaimTable {
 pub(super) struct ClaimColumn {
     pub name: String,
     pub dtype: DType,
-    /// The words of its name.
     words: Vec<String>,
     /// Its texts, as far as they are known.
     values: Vec<String>,
@@ -349,18 +348,8 @@ fn reference<'a>(
         let mut left = ClaimReader { claim, tokens, at: 0, table, names_table: false };
         let Some(column) = left.column().filter(|_| left.names_table) else { continue };
         let verbs = [
-            "must exist in",
-            "should exist in",
-            "must be in",
-            "should be in",
-            "is in",
-            "are in",
-            "exists in",
-            "exist in",
-            "refers to",
-            "references",
-            "occurs in",
-            "appears in",
+            "must exist in", "should exist in", "must be in", "should be in", "is in", "are in",
+            "exists in", "exist in", "refers to", "references", "occurs in", "appears in",
             "is found in",
         ];
         if !left.any(&verbs) {

@@ -33,12 +33,8 @@ struct PreparedRule {
     origin: Option<RowOrigin>,
 }
 
-/// Decides rules on the datasets of a session, each by its statement, if it has one. A signal leaves the rest undecided,
-/// and is returned.
-///
-/// # Errors
-///
-/// Fails when no query can be run.
+/// Decides rules on the datasets of a session, each by its statement, if it has one. A signal leaves the rest
+/// undecided, and is returned. Fails when no query can be run.
 pub(super) fn decide(
     rules: &[(&CheckRule, Result<RuleStatement, RuleOutcome>)],
     session: &mut Session,
@@ -126,11 +122,7 @@ fn refused(error: SqlError, catalog: &Catalog, sql: &str) -> RuleOutcome {
     }
 }
 
-/// Returns the result of a rule whose query failed.
-///
-/// # Errors
-///
-/// Fails when the engine itself cannot run.
+/// Returns the result of a rule whose query failed. Fails when the engine itself cannot run.
 fn undecided(failure: Failure) -> anyhow::Result<RuleOutcome> {
     if failure.status == ExitStatus::Sandbox {
         return Err(failure.into());

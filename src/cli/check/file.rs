@@ -29,18 +29,8 @@ const FORM: &str = "write `[data]` with `NAME = \"FILE\"` below it, and for each
                     `sql` or `claim`";
 /// How a file is read: flags of `ingest`, with `_` for `-`.
 const READ_OPTIONS: [&str; 12] = [
-    "delimiter",
-    "quote",
-    "escape",
-    "encoding",
-    "no_header",
-    "skip_rows",
-    "columns",
-    "comment",
-    "null",
-    "dtype",
-    "date_order",
-    "decimal",
+    "delimiter", "quote", "escape", "encoding", "no_header", "skip_rows", "columns", "comment",
+    "null", "dtype", "date_order", "decimal",
 ];
 /// Members of a rule.
 const MEMBERS: [&str; 4] = ["name", "claim", "sql", "severity"];
@@ -81,7 +71,6 @@ pub(super) struct CheckRule {
     pub severity: Assessment,
 }
 
-/// What a rule says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum RuleBody {
     /// Words.
@@ -112,11 +101,8 @@ impl CheckRule {
 }
 
 impl ChecksFile {
-    /// Reads a file.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`ExitStatus::Input`] when it cannot be read or is not such a file; the message has the line.
+    /// Reads a file. Fails with [`ExitStatus::Input`] when it cannot be read or is not such a file; the message
+    /// has the line.
     pub(super) fn read(path: &Path) -> anyhow::Result<ChecksFile> {
         let bytes = match named_file::read(path, CHECKS_BYTES_MAX) {
             Err(NotRead::Failed(error)) if error.kind() == ErrorKind::NotFound => {
@@ -176,11 +162,7 @@ impl ChecksFile {
         Ok(ChecksFile { data, rules })
     }
 
-    /// Demands that there is a rule.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`ExitStatus::Input`] when there is none.
+    /// Demands that there is a rule. Fails with [`ExitStatus::Input`] when there is none.
     pub(super) fn demand_rules(&self, path: &Path) -> Result<(), Failure> {
         if !self.rules.is_empty() {
             return Ok(());

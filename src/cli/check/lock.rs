@@ -87,7 +87,6 @@ impl CompiledClaim {
 }
 
 impl ChecksLock {
-    /// Makes one of these claims.
     pub(super) fn of(claims: Vec<CompiledClaim>) -> ChecksLock {
         ChecksLock { claims }
     }
@@ -97,11 +96,8 @@ impl ChecksLock {
         beside(checks, "lock")
     }
 
-    /// Reads a lock. Without a file, there are no claims.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`ExitStatus::Input`] when it cannot be read, or this version did not write it.
+    /// Reads a lock. Without a file, there are no claims. Fails with [`ExitStatus::Input`] when it cannot be
+    /// read, or this version did not write it.
     pub(super) fn read(path: &Path) -> anyhow::Result<ChecksLock> {
         let bytes = match named_file::read(path, CHECKS_BYTES_MAX) {
             Err(NotRead::Failed(error)) if error.kind() == ErrorKind::NotFound => {
@@ -150,7 +146,6 @@ impl ChecksLock {
         own.find(|it| !claims.contains(it))
     }
 
-    /// Writes the lock.
     pub(super) fn write(&self, path: &Path) -> anyhow::Result<()> {
         let text = self.text();
         answer_to(Some(path), |out: &mut dyn Write| Ok(out.write_all(text.as_bytes())?))

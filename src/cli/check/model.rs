@@ -49,11 +49,8 @@ pub(super) fn is_configured(settings: &Settings) -> anyhow::Result<bool> {
     Ok(may_ask && chosen.value.is_some_and(|it| it != BUILTIN))
 }
 
-/// Compiles claims about the datasets of a temporary session.
-///
-/// # Errors
-///
-/// Fails when a setting is invalid, there is no key, the model cannot be reached, or a signal came.
+/// Compiles claims about the datasets of a temporary session. Fails when a setting is invalid, there is no key,
+/// the model cannot be reached, or a signal came.
 pub(super) fn compile(
     claims: &[&str],
     session: &Session,
@@ -270,11 +267,8 @@ fn parse(text: &str) -> Result<WrittenRule, String> {
     Ok(WrittenRule { sql, reading })
 }
 
-/// Returns the columns without which a statement cannot be prepared, as `orders.total`.
-///
-/// # Errors
-///
-/// Fails when it cannot be prepared, or reads no dataset.
+/// Returns the columns without which a statement cannot be prepared, as `orders.total`. Fails when it cannot be
+/// prepared, or reads no dataset.
 fn columns_of(sql: &str, tables: &[TableSchema]) -> Result<Vec<String>, String> {
     let now = Timestamp::now().as_microsecond();
     let prepared = prepare(sql, tables, now).map_err(|it| match it.hint {

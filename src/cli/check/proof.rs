@@ -37,12 +37,8 @@ const SERIES_MAX: u64 = 100_000;
 /// Rows from which it is suspicious that all of them break a rule.
 const SUSPICIOUS_ROWS_MIN: u64 = 3;
 
-/// Returns for each statement why it is not a rule, if it is not. Where a statement reads only datasets without rows,
-/// nothing can be tried.
-///
-/// # Errors
-///
-/// Fails when no query can be run.
+/// Returns for each statement why it is not a rule, if it is not. Where a statement reads only datasets without
+/// rows, nothing can be tried. Fails when no query can be run.
 pub(super) fn refusals(
     claims: &[&CompiledClaim],
     session: &Session,
@@ -357,16 +353,8 @@ fn values_of(dtype: DType) -> &'static [&'static str] {
         DType::Time => &["lo", "hi", "nullif(lo, lo)", "time '00:00:00'", "time '23:59:59'"],
         DType::Bool => &["lo", "hi", "nullif(lo, lo)", "not lo"],
         DType::String => &[
-            "lo",
-            "hi",
-            "nullif(lo, lo)",
-            "''",
-            "'?'",
-            "concat(hi, '?')",
-            "upper(hi)",
-            "lower(hi)",
-            "concat(' ', hi)",
-            "repeat('x', 1000)",
+            "lo", "hi", "nullif(lo, lo)", "''", "'?'", "concat(hi, '?')", "upper(hi)", "lower(hi)",
+            "concat(' ', hi)", "repeat('x', 1000)",
         ],
     }
 }

@@ -58,12 +58,8 @@ impl Proposal {
     }
 }
 
-/// Returns a file of rules for the datasets of a session, the surest rules of each dataset first, and how many rows there
-/// are last.
-///
-/// # Errors
-///
-/// Fails when a dataset cannot be named in such a file, or nothing can be proposed.
+/// Returns a file of rules for the datasets of a session, the surest rules of each dataset first, and how many
+/// rows there are last. Fails when a dataset cannot be named in such a file, or nothing can be proposed.
 pub(super) fn propose(
     session: &mut Session,
     settings: &Settings,

@@ -32,12 +32,9 @@ impl<'a> Statements<'a> {
         Ok(Statements { checks, lock, refused: HashMap::new() })
     }
 
-    /// Compiles the claims that have no statement, or one for data that is not there any more, and writes the lock.
-    /// Claims that no rule makes are dropped from it.
-    ///
-    /// # Errors
-    ///
-    /// Fails when no claim can be compiled, or the lock cannot be written.
+    /// Compiles the claims that have no statement, or one for data that is not there any more, and writes the
+    /// lock. Claims that no rule makes are dropped from it. Fails when no claim can be compiled, or the lock
+    /// cannot be written.
     pub(super) fn update(
         &mut self,
         rules: &[CheckRule],
@@ -76,11 +73,8 @@ impl<'a> Statements<'a> {
         Ok(())
     }
 
-    /// Demands that the lock has no claims but those of the rules.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`ExitStatus::Contract`] when it has others.
+    /// Demands that the lock has no claims but those of the rules. Fails with [`ExitStatus::Contract`] when it
+    /// has others.
     pub(super) fn demand_current(&self, rules: &[CheckRule]) -> anyhow::Result<()> {
         let claims: Vec<&str> = rules.iter().filter_map(CheckRule::claim).collect();
         let Some(claim) = self.lock.left_over(&claims) else { return Ok(()) };
@@ -141,12 +135,8 @@ impl<'a> Statements<'a> {
     }
 }
 
-/// Compiles claims: as claims of a fixed form, by the built-in analyst where it is sure, or by the model, if one is
-/// configured. A statement that nothing breaks is refused.
-///
-/// # Errors
-///
-/// Fails when no claim can be compiled.
+/// Compiles claims: as claims of a fixed form, by the built-in analyst where it is sure, or by the model, if
+/// one is configured. A statement that nothing breaks is refused. Fails when no claim can be compiled.
 fn compiled(
     claims: &[&str],
     session: &mut Session,

@@ -20,11 +20,8 @@ use crate::signals::{self, Signals};
 /// What a new file begins with.
 const HEADING: &str = "# Settings of csv-agent. `csv-agent help config` lists them.\n";
 
-/// Sets a setting. `key` is its name, or `profiles.NAME.SETTING`.
-///
-/// # Errors
-///
-/// Fails with [`ExitStatus::Usage`] when there is no such setting, or it does not take the value.
+/// Sets a setting. `key` is its name, or `profiles.NAME.SETTING`. Fails with [`ExitStatus::Usage`] when there
+/// is no such setting, or it does not take the value.
 pub(super) fn set(path: &Path, key: &str, value: &str) -> anyhow::Result<()> {
     make_dir(path.parent().unwrap_or(Path::new("/")))
         .map_err(|error| cannot_write(path, &error))?;
@@ -81,11 +78,8 @@ fn put(document: &mut DocumentMut, names: &[String], value: Value) -> anyhow::Re
     Ok(())
 }
 
-/// Removes a setting. Returns whether the file had it.
-///
-/// # Errors
-///
-/// Fails when it is a table or no setting, or the file cannot be written.
+/// Removes a setting. Returns whether the file had it. Fails when it is a table or no setting, or the file
+/// cannot be written.
 pub(super) fn unset(path: &Path, key: &str) -> anyhow::Result<bool> {
     let _lock = lock(path)?;
     let mut document = read(path)?;
@@ -115,11 +109,8 @@ pub(super) fn unset(path: &Path, key: &str) -> anyhow::Result<bool> {
     Ok(true)
 }
 
-/// Opens the file in the user's editor, and checks it afterwards.
-///
-/// # Errors
-///
-/// Fails when there is no editor, it fails, or the file is invalid afterwards.
+/// Opens the file in the user's editor, and checks it afterwards. Fails when there is no editor, it fails, or
+/// the file is invalid afterwards.
 pub(super) fn edit(path: &Path, environment: &Environment) -> anyhow::Result<()> {
     let editor = environment.visual.as_ref().or(environment.editor.as_ref());
     let words = editor.and_then(|it| shlex::split(it)).filter(|it| !it.is_empty());

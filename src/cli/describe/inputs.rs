@@ -31,12 +31,9 @@ pub(super) struct Inputs {
 }
 
 impl InputDataset {
-    /// Finds the inputs: files are ingested into a temporary session. Without arguments, all local datasets
-    /// of the session are inputs.
-    ///
-    /// # Errors
-    ///
-    /// Fails when an argument is neither a file nor a dataset, or a file cannot be ingested.
+    /// Finds the inputs: files are ingested into a temporary session. Without arguments, all local datasets of
+    /// the session are inputs. Fails when an argument is neither a file nor a dataset, or a file cannot be
+    /// ingested.
     pub(super) fn all(arguments: &[PathBuf], options: &GlobalOptions) -> anyhow::Result<Inputs> {
         let (files, names): (Vec<PathBuf>, Vec<PathBuf>) =
             arguments.iter().cloned().partition(|it| is_file(it));

@@ -27,22 +27,8 @@ const COLUMNS_MAX: usize = 200;
 /// Returns one row a column of each dataset, with all that is known.
 pub(super) fn columns(described: &[Described]) -> Frame {
     let names = [
-        "dataset",
-        "column",
-        "type",
-        "nulls",
-        "distinct",
-        "min",
-        "max",
-        "mean",
-        "std",
-        "q25",
-        "median",
-        "q75",
-        "histogram",
-        "top",
-        "is_key",
-        "note",
+        "dataset", "column", "type", "nulls", "distinct", "min", "max", "mean", "std", "q25",
+        "median", "q75", "histogram", "top", "is_key", "note",
     ];
     let rows = described.iter().flat_map(|it| {
         let columns = it.dataset.columns.iter().zip(it.description.facts());

@@ -16,7 +16,6 @@ const NONE_NEEDED: &str = "none needed: the built-in analyst uses no server";
 /// The key and the server, as known before any request.
 pub(super) struct Server {
     pub key: Check,
-    /// How to check the server.
     plan: CheckPlan,
 }
 

@@ -21,12 +21,8 @@ use crate::listing::{self, Listing};
 use crate::options::GlobalOptions;
 use crate::{diagnostics, stdout};
 
-/// Checks or repairs the files of the session, and prints one line per finding.
-///
-/// # Errors
-///
-/// Fails when there is no session or it may not be used, a repair cannot be written, or stdout cannot be
-/// written.
+/// Checks or repairs the files of the session, and prints one line per finding. Fails when there is no session
+/// or it may not be used, a repair cannot be written, or stdout cannot be written.
 pub(super) fn run(mends: bool, options: &GlobalOptions) -> anyhow::Result<ExitStatus> {
     options.session.existing()?;
     let dir = &options.session.dir;

@@ -10,7 +10,6 @@ use csv_agent_types::catalog::Dataset;
 /// Where data comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Input {
-    /// A file.
     File(PathBuf),
     /// A file in an archive.
     Member(Member),

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::Context;
+use strum::IntoStaticStr;
 use tempfile::NamedTempFile;
 
 use csv_agent_ingest::{Awaited, DatasetFiles, IngestOptions, Source, why_no_lines};
@@ -52,7 +53,8 @@ impl Ingested {
 }
 
 /// A change to the catalog.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub(super) enum Change {
     /// The name was unused.
     Added,
@@ -69,13 +71,7 @@ pub(super) enum Change {
 impl Change {
     /// Returns the word for the user.
     pub(super) fn name(self) -> &'static str {
-        match self {
-            Change::Added => "added",
-            Change::Replaced => "replaced",
-            Change::Updated => "updated",
-            Change::Unchanged => "unchanged",
-            Change::Skipped => "skipped",
-        }
+        self.into()
     }
 }
 
@@ -227,24 +223,13 @@ impl Job<'_> {
         let (dataset, files) = match dir {
             None => {
                 let dataset = csv_agent_ingest::inspect(
-                    source,
-                    &shown_name,
-                    &name,
-                    &read,
-                    &progress,
-                    cancelled,
+                    source, &shown_name, &name, &read, &progress, cancelled,
                 )?;
                 (dataset, None)
             }
             Some(dir) => {
                 let (dataset, files) = csv_agent_ingest::ingest(
-                    source,
-                    &shown_name,
-                    &name,
-                    dir,
-                    &read,
-                    &progress,
-                    cancelled,
+                    source, &shown_name, &name, dir, &read, &progress, cancelled,
                 )?;
                 (dataset, Some(files))
             }

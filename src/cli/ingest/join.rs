@@ -73,11 +73,8 @@ impl Joining {
     }
 
     /// Joins the files, unless the session has the same join. The dataset is not in the catalog yet. `fail`
-    /// receives why a file cannot be read; it is then left out.
-    ///
-    /// # Errors
-    ///
-    /// Fails when no file can be read, the files do not match, or the name is used by other data.
+    /// receives why a file cannot be read; it is then left out. Fails when no file can be read, the files do
+    /// not match, or the name is used by other data.
     pub(super) fn run(
         &self,
         place: &IngestContext<'_>,

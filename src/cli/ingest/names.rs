@@ -21,7 +21,7 @@ const PARTS: [&str; 4] = ["stem", "parent", "grandparent", "ending"];
 
 /// How `--name-from` makes names from paths: `{parent}_{stem}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NamePattern(Vec<Piece>);
+pub(crate) struct NamePattern(Vec<Piece>);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Piece {
@@ -29,11 +29,8 @@ enum Piece {
     Part(&'static str),
 }
 
-/// Parses the value of `--name-from`.
-///
-/// # Errors
-///
-/// Fails when a part is unknown or a brace is unmatched; the message lists the parts.
+/// Parses the value of `--name-from`. Fails when a part is unknown or a brace is unmatched; the message lists
+/// the parts.
 pub(super) fn name_pattern(text: &str) -> Result<NamePattern, String> {
     let parts = PARTS.map(|it| format!("{{{it}}}")).join(", ");
     let wanted = || format!("write a pattern of {parts}, such as {{parent}}_{{stem}}");
@@ -112,11 +109,7 @@ impl PathWords {
     }
 }
 
-/// Returns a name for each input, by a pattern.
-///
-/// # Errors
-///
-/// Fails when two inputs get the same name.
+/// Returns a name for each input, by a pattern. Fails when two inputs get the same name.
 pub(super) fn by_pattern(inputs: &[&Input], pattern: &NamePattern) -> anyhow::Result<Vec<String>> {
     let mut owners: HashMap<String, &Input> = HashMap::new();
     let mut names = Vec::with_capacity(inputs.len());
@@ -249,7 +242,6 @@ fn apart(
     numbered(unnamed, best.1, is_free)
 }
 
-/// Makes a name from a path.
 type NamingRule = Box<dyn Fn(&PathWords) -> String>;
 
 /// Appends a number to each used name.

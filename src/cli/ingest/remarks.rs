@@ -31,7 +31,6 @@ struct Remark {
 enum RemarkKind {
     /// A number of records that are not rows, with the sort order of the remark.
     Aside(usize, &'static str, &'static str),
-    /// A count of these.
     Counted(&'static str, &'static str),
     /// Literal text.
     Said(String),

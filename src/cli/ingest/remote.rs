@@ -146,12 +146,9 @@ pub(super) fn ingest(
     })
 }
 
-/// Registers other paths or tables of the cluster in place of datasets that a temporary session sees, with
-/// the same options.
-///
-/// # Errors
-///
-/// Fails on the first that cannot be registered, as `ingest` does; with the signal's status when one came.
+/// Registers other paths or tables of the cluster in place of datasets that a temporary session sees, with the
+/// same options. Fails on the first that cannot be registered, as `ingest` does; with the signal's status when
+/// one came.
 pub(crate) fn take_places(
     session: &mut Session,
     places: &[(&str, &Path)],
@@ -177,11 +174,8 @@ pub(crate) fn take_places(
     session.register(found)
 }
 
-/// Connects to a cluster with a worker that knows these datasets, runs `work`, and disconnects.
-///
-/// # Errors
-///
-/// Fails when the cluster cannot be reached, as `work` does, and with the signal's status when one came.
+/// Connects to a cluster with a worker that knows these datasets, runs `work`, and disconnects. Fails when the
+/// cluster cannot be reached, as `work` does, and with the signal's status when one came.
 fn ask<T>(
     endpoint: Endpoint,
     known: Vec<(String, Dataset)>,
@@ -336,11 +330,8 @@ fn collide(
     })
 }
 
-/// Returns the first rows of datasets on a cluster, in order.
-///
-/// # Errors
-///
-/// Fails when the cluster cannot be reached or fails, or a value does not fit its type.
+/// Returns the first rows of datasets on a cluster, in order. Fails when the cluster cannot be reached or
+/// fails, or a value does not fit its type.
 pub(crate) fn heads(
     datasets: &[(&str, &Dataset)],
     n_rows: usize,

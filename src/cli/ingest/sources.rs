@@ -98,11 +98,8 @@ pub(super) struct Search<'a> {
     pub bytes_max: u64,
 }
 
-/// Expands paths. `-` is stdin.
-///
-/// # Errors
-///
-/// Fails when there are more files than [`SOURCES_MAX`], and once `cancelled` is set.
+/// Expands paths. `-` is stdin. Fails when there are more files than [`SOURCES_MAX`], and once `cancelled` is
+/// set.
 pub(super) fn expand(
     paths: &[PathBuf],
     search: Search<'_>,

@@ -14,11 +14,8 @@ pub(super) struct Allowed {
 }
 
 impl Allowed {
-    /// Allows these directories, or the current one if there are none.
-    ///
-    /// # Errors
-    ///
-    /// Fails when one of them is not a directory.
+    /// Allows these directories, or the current one if there are none. Fails when one of them is not a
+    /// directory.
     pub(super) fn of(dirs: &[PathBuf]) -> anyhow::Result<Allowed> {
         if dirs.is_empty() {
             let here = std::env::current_dir().ok().and_then(|it| it.canonicalize().ok());
@@ -37,11 +34,8 @@ impl Allowed {
         Ok(Allowed { dirs })
     }
 
-    /// Checks a path that need not exist. Links are followed.
-    ///
-    /// # Errors
-    ///
-    /// Fails when it leads elsewhere, with a sentence for the client.
+    /// Checks a path that need not exist. Links are followed. Fails when it leads elsewhere, with a sentence
+    /// for the client.
     pub(super) fn check(&self, path: &Path) -> Result<(), String> {
         self.check_place(path, path)
     }
@@ -68,12 +62,9 @@ impl Allowed {
         })
     }
 
-    /// Checks files, directories and patterns, and the files that they lead to.
-    ///
-    /// # Errors
-    ///
-    /// Fails as [`Allowed::check`] does, and for what is not data: pipes and devices, and files of a session except
-    /// the tables of its turns.
+    /// Checks files, directories and patterns, and the files that they lead to. Fails as [`Allowed::check`]
+    /// does, and for what is not data: pipes and devices, and files of a session except the tables of its
+    /// turns.
     pub(super) fn check_files(&self, paths: &[PathBuf]) -> Result<(), String> {
         for path in paths.iter().map(|it| path_of(it)) {
             if path.as_os_str() == "-" {

@@ -83,15 +83,8 @@ fn with_clients_name(message: &str) -> String {
 
 /// Flags that a hint may name.
 const FLAGS: [&str; 9] = [
-    "--name",
-    "--delimiter",
-    "--encoding",
-    "--decimal",
-    "--date-order",
-    "--if-exists",
-    "--sheet",
-    "--table",
-    "--null",
+    "--name", "--delimiter", "--encoding", "--decimal", "--date-order", "--if-exists", "--sheet",
+    "--table", "--null",
 ];
 
 /// Returns the errors of a command without anything that may be a value of a file. Of what is quoted, only `known`

@@ -420,11 +420,7 @@ impl CallRunner {
         Ok(Ok((names, remarks)))
     }
 
-    /// Reads the files of `-f`.
-    ///
-    /// # Errors
-    ///
-    /// Fails when none of them can be read.
+    /// Reads the files of `-f`. Fails when none of them can be read.
     pub(super) fn read_files(&mut self, files: &[PathBuf]) -> anyhow::Result<()> {
         let work = IngestWork { paths: files.to_vec(), ..IngestWork::default() };
         let dir = self.options.global.session.dir.clone();

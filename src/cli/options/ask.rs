@@ -9,11 +9,11 @@ use anyhow::Context;
 use csv_agent_agent::AgentOptions;
 use csv_agent_agent::hosted::Interpreter;
 use csv_agent_agent::verdict::Gates;
-use csv_agent_chart::{ChartStyle, Theme};
+use csv_agent_chart::ChartStyle;
 use csv_agent_provider::{Api, BASE_URL, RemoteOptions, models};
 use csv_agent_sink::Format;
 use csv_agent_sink::encryption::Seal;
-use csv_agent_types::conversation::{Assessment, Effort, Price};
+use csv_agent_types::conversation::{Assessment, Price};
 use csv_agent_types::limits::{FIRST_EVENT, IMAGES_MAX, Limits, QUESTION_BYTES_MAX, STREAM_IDLE};
 use csv_agent_types::named_file;
 use csv_agent_types::redaction::Redaction;
@@ -146,11 +146,8 @@ pub(crate) enum EventsTarget {
 }
 
 impl AskOptions {
-    /// Resolves `ask`. Reads the question from stdin or a file when it is not on the command line.
-    ///
-    /// # Errors
-    ///
-    /// Fails when there is no question, stdin would be read twice, or a setting is invalid.
+    /// Resolves `ask`. Reads the question from stdin or a file when it is not on the command line. Fails when
+    /// there is no question, stdin would be read twice, or a setting is invalid.
     pub(crate) fn resolve(
         flags: AskFlags,
         global: GlobalOptions,
@@ -212,11 +209,8 @@ impl QuestionSource {
 }
 
 impl ChatOptions {
-    /// Resolves `chat`.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the first question is blank, stdin would be read twice, or a setting is invalid.
+    /// Resolves `chat`. Fails when the first question is blank, stdin would be read twice, or a setting is
+    /// invalid.
     pub(crate) fn resolve(
         flags: ChatFlags,
         global: GlobalOptions,
@@ -286,7 +280,7 @@ impl TurnOptions {
             seal: Seal::from_settings(environment.event_encrypt, environment.event_key.as_deref())?,
         };
         let briefing = briefing(settings, &global.session.dir)?;
-        let theme = Theme::from(settings.get(&CHART_THEME)?);
+        let theme = settings.get(&CHART_THEME)?;
         let chart_style = ChartStyle { theme, scale: settings.get(&CHART_SCALE)? };
         let (fail_on, ungrounded) = gates(&flags.fail_on);
         if fail_on.is_some()
@@ -327,7 +321,7 @@ impl TurnOptions {
         let agent = AgentOptions {
             model,
             price,
-            reasoning: settings.choose(&REASONING)?.value.map(Effort::from),
+            reasoning: settings.choose(&REASONING)?.value,
             limits,
             gates,
             python: python_options(settings)?,
@@ -363,11 +357,8 @@ pub(crate) struct ModelChoice {
 }
 
 impl TurnOptions {
-    /// Returns a model with its provider.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a cassette is played or recorded, and where the flag `--model` would.
+    /// Returns a model with its provider. Fails when a cassette is played or recorded, and where the flag
+    /// `--model` would.
     pub(crate) fn choose_model(
         &self,
         model: &str,
@@ -411,11 +402,7 @@ fn gates(given: &[FailOn]) -> (Option<Assessment>, bool) {
     })
 }
 
-/// Checks that no two reports share one file.
-///
-/// # Errors
-///
-/// Fails with [`ExitStatus::Usage`] when two do.
+/// Checks that no two reports share one file. Fails with [`ExitStatus::Usage`] when two do.
 pub(crate) fn demand_apart(targets: &[ReportTarget]) -> anyhow::Result<()> {
     let files: Vec<&PathBuf> = targets.iter().filter_map(|it| it.file.as_ref()).collect();
     if let Some(twice) = (1..files.len()).find(|it| files[..*it].contains(&files[*it])) {
@@ -460,11 +447,8 @@ fn price(model: &str, settings: &Settings) -> anyhow::Result<Option<Price>> {
     Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
 }
 
-/// Returns the provider of a question without flags of its own.
-///
-/// # Errors
-///
-/// Fails when the settings name no server, or one without a model.
+/// Returns the provider of a question without flags of its own. Fails when the settings name no server, or one
+/// without a model.
 pub(crate) fn provider(settings: &Settings) -> anyhow::Result<ProviderChoice> {
     let asked = Demands { chain: false, schema: false, interpreter: &Interpreter::Local };
     choose_provider(settings, &settings.get(&MODEL)?, asked)

@@ -20,18 +20,14 @@ use super::config::document::{Mistake, line_of};
 use super::settings::{KNOWLEDGE, LANGUAGE, Settings, THRESHOLDS};
 use crate::usage::nearest;
 
-/// The knowledge file of a session.
 const SESSION_FILE: &str = "knowledge.md";
 
 /// Ratings, best first.
 const RATINGS: [&str; 3] = ["good", "warning", "bad"];
 
-/// Reads the user's context: the files in the settings, and `knowledge.md` of the session.
-///
-/// # Errors
-///
-/// Fails with [`ExitStatus::Usage`] when there is no such file, and with [`ExitStatus::Input`] when it cannot be
-/// read or the thresholds are invalid; the message has the line.
+/// Reads the user's context: the files in the settings, and `knowledge.md` of the session. Fails with
+/// [`ExitStatus::Usage`] when there is no such file, and with [`ExitStatus::Input`] when it cannot be read or
+/// the thresholds are invalid; the message has the line.
 pub(crate) fn briefing(settings: &Settings, session_dir: &Path) -> anyhow::Result<Briefing> {
     let mut knowledge = Vec::new();
     if let Some(path) = settings.choose(&KNOWLEDGE)?.value {
@@ -67,11 +63,7 @@ pub(crate) fn wrong(path: &Path, mistake: Mistake) -> Failure {
     }
 }
 
-/// Returns the text of a file.
-///
-/// # Errors
-///
-/// Fails when it cannot be read, or is not text.
+/// Returns the text of a file. Fails when it cannot be read, or is not text.
 pub(crate) fn text(path: &Path, bytes: Result<Vec<u8>, NotRead>) -> Result<String, Failure> {
     let shown = path.display();
     let bytes = bytes.map_err(|reason| {

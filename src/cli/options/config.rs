@@ -11,6 +11,8 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
+use strum::IntoStaticStr;
+
 use csv_agent_session::directory::{Directory, EntryKind};
 use csv_agent_types::limits::CONFIG_BYTES_MAX;
 use csv_agent_types::named_file;
@@ -26,7 +28,8 @@ use document::{ConfigDocument, ConfigEntry, KnownSettings, Mistake, RawValue};
 const PROJECT_FILE: &str = "csv-agent.toml";
 
 /// The level of a file. Earlier levels override later ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr)]
+#[strum(serialize_all = "snake_case")]
 pub(crate) enum ConfigLevel {
     /// `config.toml` of the session.
     Session,
@@ -39,11 +42,7 @@ pub(crate) enum ConfigLevel {
 impl ConfigLevel {
     /// Returns its name in messages.
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            ConfigLevel::Session => "session",
-            ConfigLevel::Project => "project",
-            ConfigLevel::User => "user",
-        }
+        self.into()
     }
 }
 
@@ -83,12 +82,9 @@ pub(crate) struct ConfigWarning {
 }
 
 impl ConfigFiles {
-    /// Reads the files, as named by the flags and the environment.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`ExitStatus::Setup`] when a file cannot be read or contains an unknown setting, and when
-    /// the user's own file could have been written by others.
+    /// Reads the files, as named by the flags and the environment. Fails with [`ExitStatus::Setup`] when a file
+    /// cannot be read or contains an unknown setting, and when the user's own file could have been written by
+    /// others.
     pub(crate) fn read(
         flags: &GlobalFlags,
         environment: &Environment,
@@ -292,11 +288,8 @@ impl Opened {
     }
 }
 
-/// Returns the text of the user's own file, to change it; None when it does not exist.
-///
-/// # Errors
-///
-/// Fails with [`ExitStatus::Setup`] when it cannot be read, or others could have written it.
+/// Returns the text of the user's own file, to change it; None when it does not exist. Fails with
+/// [`ExitStatus::Setup`] when it cannot be read, or others could have written it.
 pub(crate) fn own_text(path: &Path) -> anyhow::Result<Option<String>> {
     let Some(opened) = Opened::open(path)? else { return Ok(None) };
     if let Some(reason) = opened.others {
@@ -306,11 +299,7 @@ pub(crate) fn own_text(path: &Path) -> anyhow::Result<Option<String>> {
     opened.text(path).map(Some)
 }
 
-/// Parses the text of a file.
-///
-/// # Errors
-///
-/// Returns the first mistake, as [`document::parse`] does.
+/// Parses the text of a file. Fails with the first mistake, as [`document::parse`] does.
 pub(crate) fn parse(text: &str) -> Result<ConfigDocument, Mistake> {
     let names: Vec<&str> = SETTINGS.iter().map(|it| it.key()).collect();
     let (whole_file, prices) = (settings::WHOLE_FILE, prices::NAMES);
@@ -349,11 +338,7 @@ pub(crate) fn path_in(file_dir: &Path, home: Option<&Path>, text: &str) -> PathB
     }
 }
 
-/// Returns a string that is not blank.
-///
-/// # Errors
-///
-/// Fails for anything else, naming its type.
+/// Returns a string that is not blank. Fails for anything else, naming its type.
 pub(crate) fn text(raw: &RawValue) -> Result<&str, String> {
     match raw {
         RawValue::Text(text) if text.trim().is_empty() => Err("it is empty".to_owned()),

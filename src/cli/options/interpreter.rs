@@ -1,19 +1,16 @@
 //! Where code runs, and the options for code that the provider runs.
 
 use csv_agent_agent::hosted::{HostedOptions, Interpreter};
-use csv_agent_provider::hosted::code_interpreter::{ContainerChoice, MemoryTier};
+use csv_agent_provider::hosted::code_interpreter::ContainerChoice;
 use csv_agent_types::redaction::Redaction;
 use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::settings::{CONTAINER_MEMORY, INTERPRETER, ON_EXPIRED, Settings, ValueOrigin};
 use crate::flags::{InterpreterChoice, OnExpired, ToolChoiceFlag};
 
-/// Resolves where code runs. Finds every error before any request.
-///
-/// # Errors
-///
-/// Fails with [`ExitStatus::Usage`] when a flag concerns containers and there is none, a container id is
-/// invalid, or an upload would include withheld values.
+/// Resolves where code runs. Finds every error before any request. Fails with [`ExitStatus::Usage`] when a flag
+/// concerns containers and there is none, a container id is invalid, or an upload would include withheld
+/// values.
 pub(crate) fn interpreter(
     (container, tool_choice): (Option<&str>, Option<ToolChoiceFlag>),
     settings: &Settings,
@@ -54,7 +51,7 @@ pub(crate) fn interpreter(
         ValueOrigin::Default => false,
         _ => container == "auto",
     };
-    let memory = memory.value.map(MemoryTier::from).filter(|_| is_asked);
+    let memory = memory.value.filter(|_| is_asked);
     let options = HostedOptions {
         container: ContainerChoice::parse(container, memory)?,
         is_forced,

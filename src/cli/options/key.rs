@@ -36,7 +36,6 @@ pub(crate) enum KeySource {
     None,
     /// This environment variable.
     Variable(&'static str, Key),
-    /// A file with the key.
     File(PathBuf),
     /// A command that prints the key.
     Command(Vec<String>),
@@ -55,11 +54,8 @@ impl fmt::Debug for KeySource {
 }
 
 impl KeySource {
-    /// Chooses among the settings, and returns the origin.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`ExitStatus::Setup`] when a file sets both a file and a command.
+    /// Chooses among the settings, and returns the origin. Fails with [`ExitStatus::Setup`] when a file sets
+    /// both a file and a command.
     pub(crate) fn choose(settings: &Settings) -> anyhow::Result<(KeySource, ValueOrigin)> {
         let mut sources = Vec::new();
         let (file, command) = (settings.choose(&API_KEY_FILE)?, settings.choose(&API_KEY_CMD)?);
@@ -91,12 +87,8 @@ impl KeySource {
         Ok(first.unwrap_or((KeySource::None, ValueOrigin::Default)))
     }
 
-    /// Fetches the key. This may run a command, which may prompt the user.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`ExitStatus::Auth`] when the file or the command yields none, or others may read the
-    /// file.
+    /// Fetches the key. This may run a command, which may prompt the user. Fails with [`ExitStatus::Auth`] when
+    /// the file or the command yields none, or others may read the file.
     pub(crate) fn get(&self) -> anyhow::Result<Option<Key>> {
         match self {
             KeySource::None => Ok(None),

@@ -7,11 +7,8 @@ use csv_agent_types::limits::ANSWER_SCHEMA_BYTES_MAX;
 use csv_agent_types::named_file::{self, NotRead};
 use csv_agent_types::status::{ExitStatus, Failure};
 
-/// Reads a schema: the text itself if it begins with `{`, else the file of that name.
-///
-/// # Errors
-///
-/// Fails with [`ExitStatus::Usage`] when the file cannot be read, or contains no usable schema.
+/// Reads a schema: the text itself if it begins with `{`, else the file of that name. Fails with
+/// [`ExitStatus::Usage`] when the file cannot be read, or contains no usable schema.
 pub(crate) fn answer_schema(given: &str) -> Result<AnswerSchema, Failure> {
     let (shown, text) = if given.trim_start().starts_with('{') {
         ("`--schema`".to_owned(), given.as_bytes().to_vec())

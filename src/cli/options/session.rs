@@ -35,12 +35,8 @@ pub(crate) enum SessionOrigin {
 
 impl SessionChoice {
     /// Chooses the session: `--session-dir`, `CSV_AGENT_SESSION_DIR`, `DATA_ROOT`/`--session`, the nearest
-    /// `.csv-agent` upward, and last `.csv-agent` here, which need not exist.
-    ///
-    /// # Errors
-    ///
-    /// Fails when `--session` is not a plain name or lacks `DATA_ROOT`, or the current directory cannot be
-    /// read.
+    /// `.csv-agent` upward, and last `.csv-agent` here, which need not exist. Fails when `--session` is not a
+    /// plain name or lacks `DATA_ROOT`, or the current directory cannot be read.
     pub(crate) fn resolve(
         flags: &GlobalFlags,
         environment: &Environment,
@@ -93,12 +89,9 @@ impl SessionChoice {
         self.origin == SessionOrigin::Flag
     }
 
-    /// Returns whether the directory exists, or may count as an empty session: a missing one means that a flag has a
-    /// typo, or that the user is probably in the wrong directory. A variable may name one that is made later.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`ExitStatus::Setup`] when it does not exist, unless a variable names it.
+    /// Returns whether the directory exists, or may count as an empty session: a missing one means that a flag
+    /// has a typo, or that the user is probably in the wrong directory. A variable may name one that is made
+    /// later. Fails with [`ExitStatus::Setup`] when it does not exist, unless a variable names it.
     pub(crate) fn existing(&self) -> anyhow::Result<bool> {
         if Directory::open_unchecked(&self.dir)?.is_some() {
             return Ok(true);

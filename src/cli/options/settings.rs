@@ -12,9 +12,12 @@ use std::time::Duration;
 use clap::ValueEnum;
 use serde_json::{Value, json};
 
+use csv_agent_chart::Theme;
+use csv_agent_provider::hosted::code_interpreter::MemoryTier;
 use csv_agent_provider::models::DEFAULT_MODEL;
 use csv_agent_provider::{BASE_URL, mask};
 use csv_agent_sink::Format;
+use csv_agent_types::conversation::Effort;
 use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::config::document::{ConfigEntry, RawValue};
@@ -23,8 +26,8 @@ use super::config::{
 };
 use crate::environment::Environment;
 use crate::flags::{
-    ApiFlag, ChartTheme, ColorChoice, ContainerMemory, FORMATS, GlobalFlags, ImageChoice,
-    InterpreterChoice, OnExpired, Reasoning, SettingFlags, format_of,
+    ApiFlag, ColorChoice, GlobalFlags, ImageChoice, InterpreterChoice, OnExpired, SettingFlags,
+    Worded,
 };
 use crate::usage::nearest;
 use crate::value_parsers;
@@ -33,445 +36,305 @@ use crate::value_parsers;
 pub(crate) const LOCAL: &str = "local";
 const LOCAL_URL: &str = "http://127.0.0.1:11434/v1";
 
-/// The model.
 pub(crate) static MODEL: Setting<String> = Setting {
-    key: "model",
-    about: "model to ask",
     flag: Some(("--model", |it| it.settings.model.clone())),
     variable: Some(("CSV_AGENT_MODEL", |it| it.model.clone())),
-    read: |raw, _| text(raw).map(str::to_owned),
     default: Some(|| DEFAULT_MODEL.to_owned()),
     project: Project::May,
+    ..Setting::new("model", "model to ask", string)
 };
-/// The URL of the model's server.
 pub(crate) static BASE_URL_OF_MODEL: Setting<String> = Setting {
-    key: "base_url",
-    about: "URL of the model's server",
     flag: Some(("--base-url", |it| it.settings.base_url.clone())),
     variable: Some(("OPENAI_BASE_URL", |it| it.base_url.clone())),
-    read: |raw, _| text(raw).map(str::to_owned),
     default: Some(|| BASE_URL.to_owned()),
-    project: Project::MayNot,
+    ..Setting::new("base_url", "URL of the model's server", string)
 };
-/// The server's dialect.
 pub(crate) static API: Setting<ApiFlag> = Setting {
-    key: "api",
-    about: "API of the server: auto, responses, chat, messages",
     flag: Some(("--api", |it| it.settings.api)),
-    variable: None,
-    read: |raw, _| word(raw),
     default: Some(|| ApiFlag::Auto),
     project: Project::May,
+    ..Setting::new("api", "API of the server: auto, responses, chat, messages", word)
 };
-/// The file with the key.
 pub(crate) static API_KEY_FILE: Setting<PathBuf> = Setting {
-    key: "api_key_file",
-    about: "file that contains the key. Its mode must be 0600",
-    flag: None,
     variable: Some(("CSV_AGENT_API_KEY_FILE", |it| it.api_key_file.clone())),
-    read: |raw, here| text(raw).map(|it| path_in(here.dir, here.home, it)),
-    default: None,
-    project: Project::MayNot,
+    ..Setting::new("api_key_file", "file that contains the key. Its mode must be 0600", path)
 };
-/// The command that prints the key.
-pub(crate) static API_KEY_CMD: Setting<Vec<String>> = Setting {
-    key: "api_key_cmd",
-    about: "command that prints the key, as an array: [\"pass\", \"show\", \"openai\"]",
-    flag: None,
-    variable: None,
-    read: |raw, _| match raw {
+pub(crate) static API_KEY_CMD: Setting<Vec<String>> = Setting::new(
+    "api_key_cmd",
+    "command that prints the key, as an array: [\"pass\", \"show\", \"openai\"]",
+    |raw, _| match raw {
         RawValue::List(words) if words.first().is_some_and(|it| !it.is_empty()) => {
             Ok(words.clone())
         }
         _ => Err("write the command and its arguments as an array of strings".to_owned()),
     },
-    default: None,
-    project: Project::MayNot,
-};
-/// Sent with each request.
+);
 pub(crate) static ORGANIZATION: Setting<String> = Setting {
-    key: "organization",
-    about: "organization to which the provider assigns the requests",
-    flag: None,
     variable: Some(("OPENAI_ORG_ID", |it| it.organization.clone())),
-    read: |raw, _| text(raw).map(str::to_owned),
-    default: None,
-    project: Project::MayNot,
+    ..Setting::new(
+        "organization",
+        "organization to which the provider assigns the requests",
+        string,
+    )
 };
-/// Sent with each request.
 pub(crate) static PROJECT: Setting<String> = Setting {
-    key: "project",
-    about: "project to which the provider assigns the requests",
-    flag: None,
     variable: Some(("OPENAI_PROJECT_ID", |it| it.project.clone())),
-    read: |raw, _| text(raw).map(str::to_owned),
-    default: None,
-    project: Project::MayNot,
+    ..Setting::new("project", "project to which the provider assigns the requests", string)
 };
-/// The reasoning effort of the model.
-pub(crate) static REASONING: Setting<Reasoning> = Setting {
-    key: "reasoning",
-    about: "how much a reasoning model thinks: low, medium, high",
+pub(crate) static REASONING: Setting<Effort> = Setting {
     flag: Some(("--reasoning", |it| it.settings.reasoning)),
-    variable: None,
-    read: |raw, _| word(raw),
-    default: None,
     project: Project::May,
+    ..Setting::new("reasoning", "how much a reasoning model thinks: low, medium, high", worded)
 };
-/// Where code runs. Anywhere but on this machine, the datasets are uploaded.
+/// Anywhere but on this machine, the datasets are uploaded.
 pub(crate) static INTERPRETER: Setting<InterpreterChoice> = Setting {
-    key: "interpreter",
-    about: "where code runs: local, hosted, both (the last two upload the datasets)",
     flag: Some(("--interpreter", |it| it.settings.interpreter)),
-    variable: None,
-    read: |raw, _| word(raw),
     default: Some(|| InterpreterChoice::Local),
-    project: Project::MayNot,
+    ..Setting::new(
+        "interpreter",
+        "where code runs: local, hosted, both (the last two upload the datasets)",
+        word,
+    )
 };
-/// Memory of containers, which determines their price.
-pub(crate) static CONTAINER_MEMORY: Setting<ContainerMemory> = Setting {
-    key: "container_memory",
-    about: "memory of a container that csv-agent makes: 1g, 4g, 16g, 64g",
+/// It determines their price.
+pub(crate) static CONTAINER_MEMORY: Setting<MemoryTier> = Setting {
     flag: Some(("--container-memory", |it| it.settings.container_memory)),
-    variable: None,
-    read: |raw, _| word(raw),
-    default: Some(|| ContainerMemory::G1),
-    project: Project::MayNot,
+    default: Some(|| MemoryTier::G1),
+    ..Setting::new(
+        "container_memory",
+        "memory of a container that csv-agent makes: 1g, 4g, 16g, 64g",
+        worded,
+    )
 };
-/// What to do when a turn's container has expired.
 pub(crate) static ON_EXPIRED: Setting<OnExpired> = Setting {
-    key: "on_expired",
-    about: "what to do if the provider's container has expired: error, new",
     flag: Some(("--on-expired", |it| it.settings.on_expired)),
-    variable: None,
-    read: |raw, _| word(raw),
     default: Some(|| OnExpired::Error),
     project: Project::May,
+    ..Setting::new(
+        "on_expired",
+        "what to do if the provider's container has expired: error, new",
+        word,
+    )
 };
-/// The language of replies.
 pub(crate) static LANGUAGE: Setting<String> = Setting {
-    key: "language",
-    about: "language of the answer (default: that of the question)",
     flag: Some(("--language", |it| it.settings.language.clone())),
-    variable: None,
-    read: |raw, _| value_parsers::language(text(raw)?),
-    default: None,
     project: Project::May,
+    ..Setting::new(
+        "language",
+        "language of the answer (default: that of the question)",
+        |raw, _| value_parsers::language(text(raw)?),
+    )
 };
-/// The user's knowledge of the data.
 pub(crate) static KNOWLEDGE: Setting<PathBuf> = Setting {
-    key: "knowledge",
-    about: "file that describes the data to the model",
     flag: Some(("--knowledge", |it| it.settings.knowledge.clone())),
-    variable: None,
-    read: |raw, here| text(raw).map(|it| path_in(here.dir, here.home, it)),
-    default: None,
     project: Project::MayWithin,
+    ..Setting::new("knowledge", "file that describes the data to the model", path)
 };
-/// Which values are good or bad.
 pub(crate) static THRESHOLDS: Setting<PathBuf> = Setting {
-    key: "thresholds",
-    about: "TOML file that says which values are good, a warning or bad",
     flag: Some(("--thresholds", |it| it.settings.thresholds.clone())),
-    variable: None,
-    read: |raw, here| text(raw).map(|it| path_in(here.dir, here.home, it)),
-    default: None,
     project: Project::MayWithin,
+    ..Setting::new(
+        "thresholds",
+        "TOML file that says which values are good, a warning or bad",
+        path,
+    )
 };
-/// The background of charts.
-pub(crate) static CHART_THEME: Setting<ChartTheme> = Setting {
-    key: "chart_theme",
-    about: "background of charts: light, dark",
+pub(crate) static CHART_THEME: Setting<Theme> = Setting {
     flag: Some(("--chart-theme", |it| it.settings.chart_theme)),
-    variable: None,
-    read: |raw, _| word(raw),
-    default: Some(|| ChartTheme::Light),
+    default: Some(|| Theme::Light),
     project: Project::May,
+    ..Setting::new("chart_theme", "background of charts: light, dark", worded)
 };
-/// The resolution of charts' PNGs.
 pub(crate) static CHART_SCALE: Setting<u32> = Setting {
-    key: "chart_scale",
-    about: "resolution of PNG charts: 1, 2",
     flag: Some(("--chart-scale", |it| it.settings.chart_scale)),
-    variable: None,
-    read: |raw, _| whole(raw, value_parsers::chart_scale),
     default: Some(|| 1),
     project: Project::May,
+    ..Setting::new("chart_scale", "resolution of PNG charts: 1, 2", |raw, _| {
+        whole(raw, value_parsers::chart_scale)
+    })
 };
-/// How charts are shown on a terminal.
 pub(crate) static IMAGES: Setting<ImageChoice> = Setting {
-    key: "images",
-    about: "how a terminal shows charts: auto, never, kitty, iterm, sixel, blocks, sketch",
     flag: Some(("--images", |it| it.settings.images)),
-    variable: None,
-    read: |raw, _| word(raw),
     default: Some(|| ImageChoice::Auto),
     project: Project::May,
+    ..Setting::new(
+        "images",
+        "how a terminal shows charts: auto, never, kitty, iterm, sixel, blocks, sketch",
+        word,
+    )
 };
-/// Whether responses are streamed.
 pub(crate) static STREAM: Setting<bool> = Setting {
-    key: "stream",
-    about: "whether to show the answer while the model writes it",
     flag: Some(("--stream", |it| match (it.settings.stream, it.settings.no_stream) {
         (true, _) => Some(true),
         (_, true) => Some(false),
         (false, false) => None,
     })),
     variable: Some(("ENABLE_RESPONSES_STREAMING", |it| it.stream)),
-    read: |raw, _| switch(raw),
     default: Some(|| true),
     project: Project::May,
+    ..Setting::new("stream", "whether to show the answer while the model writes it", switch)
 };
-/// Number of retries of a request.
 pub(crate) static RETRIES: Setting<u32> = Setting {
-    key: "retries",
-    about: "retries after a temporary failure of a request",
     flag: Some(("--retries", |it| it.settings.retries)),
-    variable: None,
-    read: |raw, _| whole(raw, value_parsers::retries),
     default: Some(|| 4),
     project: Project::May,
+    ..Setting::new("retries", "retries after a temporary failure of a request", |raw, _| {
+        whole(raw, value_parsers::retries)
+    })
 };
-/// Maximum requests of one turn.
 pub(crate) static MAX_ROUNDS: Setting<u32> = Setting {
-    key: "max_rounds",
-    about: "maximum number of requests to the model per question",
     flag: Some(("--max-rounds", |it| it.settings.max_rounds)),
-    variable: None,
-    read: |raw, _| whole(raw, value_parsers::rounds),
     default: Some(|| 10),
     project: Project::May,
+    ..Setting::new(
+        "max_rounds",
+        "maximum number of requests to the model per question",
+        |raw, _| whole(raw, value_parsers::rounds),
+    )
 };
-/// Time limit of one turn.
 pub(crate) static TIMEOUT: Setting<Duration> = Setting {
-    key: "timeout",
-    about: "time limit of a question, such as \"5m\"",
     flag: Some(("--timeout", |it| it.settings.timeout)),
-    variable: None,
-    read: |raw, _| value_parsers::some_time(text(raw)?),
-    default: None,
     project: Project::May,
+    ..Setting::new("timeout", "time limit of a question, such as \"5m\"", |raw, _| {
+        value_parsers::some_time(text(raw)?)
+    })
 };
-/// Maximum tokens of one turn.
 pub(crate) static MAX_TOKENS: Setting<u64> = Setting {
-    key: "max_tokens",
-    about: "maximum input and output tokens of a question",
     flag: Some(("--max-tokens", |it| it.settings.max_tokens)),
-    variable: None,
-    read: |raw, _| whole(raw, value_parsers::tokens),
-    default: None,
     project: Project::May,
+    ..Setting::new("max_tokens", "maximum input and output tokens of a question", |raw, _| {
+        whole(raw, value_parsers::tokens)
+    })
 };
-/// Maximum cost of one turn. A project could allow itself more than its user does.
+/// A project could allow itself more than its user does.
 pub(crate) static MAX_COST: Setting<f64> = Setting {
-    key: "max_cost",
-    about: "maximum cost of a question, in USD",
     flag: Some(("--max-cost", |it| it.settings.max_cost)),
-    variable: None,
-    read: |raw, _| match raw {
+    ..Setting::new("max_cost", "maximum cost of a question, in USD", |raw, _| match raw {
         RawValue::Whole(text) | RawValue::Fraction(text) => {
             value_parsers::usd(&text.replace('_', ""))
         }
         other => Err(format!("write a number, not {}", other.kind())),
-    },
-    default: None,
-    project: Project::MayNot,
+    })
 };
-/// Maximum length of the conversation.
 pub(crate) static COMPACT_AT: Setting<u64> = Setting {
-    key: "compact_at",
-    about: "tokens of the conversation above which the oldest turns are summarized",
     flag: Some(("--compact-at", |it| it.settings.compact_at)),
-    variable: None,
-    read: |raw, _| whole(raw, value_parsers::context),
     default: Some(|| csv_agent_types::limits::CONTEXT_TOKENS_MAX),
     project: Project::May,
+    ..Setting::new(
+        "compact_at",
+        "tokens of the conversation above which the oldest turns are summarized",
+        |raw, _| whole(raw, value_parsers::context),
+    )
 };
-/// Time limit of one run of code.
 pub(crate) static TOOL_TIMEOUT: Setting<Duration> = Setting {
-    key: "tool_timeout",
-    about: "time limit of one run of Python code",
     flag: Some(("--tool-timeout", |it| it.settings.tool_timeout)),
-    variable: None,
-    read: |raw, _| value_parsers::some_time(text(raw)?),
     default: Some(|| csv_agent_types::limits::TOOL_TIMEOUT),
     project: Project::May,
+    ..Setting::new("tool_timeout", "time limit of one run of Python code", |raw, _| {
+        value_parsers::some_time(text(raw)?)
+    })
 };
-/// Memory limit of code.
 pub(crate) static MEMORY: Setting<u64> = Setting {
-    key: "memory",
-    about: "memory limit of Python code, such as \"8GB\" (default: half of the machine's)",
     flag: Some(("--memory", |it| it.settings.memory)),
     variable: Some(("CSV_AGENT_MEMORY", |it| it.memory)),
-    read: |raw, _| value_parsers::memory(text(raw)?),
-    default: None,
-    project: Project::MayNot,
+    ..Setting::new(
+        "memory",
+        "memory limit of Python code, such as \"8GB\" (default: half of the machine's)",
+        |raw, _| value_parsers::memory(text(raw)?),
+    )
 };
-/// Whether code runs only with full confinement.
 pub(crate) static REQUIRE_SANDBOX: Setting<bool> = Setting {
-    key: "require_sandbox",
-    about: "whether code runs only if its confinement is complete",
     flag: Some(("--require-sandbox", |it| it.settings.require_sandbox.then_some(true))),
-    variable: None,
-    read: |raw, _| switch(raw),
     default: Some(|| false),
     project: Project::MayTurnOn,
+    ..Setting::new(
+        "require_sandbox",
+        "whether code runs only if its confinement is complete",
+        switch,
+    )
 };
-/// Whether code runs without confinement of its files.
 pub(crate) static ALLOW_UNCONFINED: Setting<bool> = Setting {
-    key: "allow_unconfined",
-    about: "whether code runs even if it could read and write your files",
     flag: Some(("--allow-unconfined", |it| it.settings.allow_unconfined.then_some(true))),
-    variable: None,
-    read: |raw, _| switch(raw),
     default: Some(|| false),
-    project: Project::MayNot,
+    ..Setting::new(
+        "allow_unconfined",
+        "whether code runs even if it could read and write your files",
+        switch,
+    )
 };
-/// Columns whose values are withheld. A project could name other columns than its user does.
-pub(crate) static REDACT: Setting<Vec<String>> = Setting {
-    key: "redact",
-    about: "columns whose values the model does not see, as an array; --redact adds columns",
-    flag: None,
-    variable: None,
-    read: |raw, _| match raw {
+/// A project could name other columns than its user does.
+pub(crate) static REDACT: Setting<Vec<String>> = Setting::new(
+    "redact",
+    "columns whose values the model does not see, as an array; --redact adds columns",
+    |raw, _| match raw {
         RawValue::List(names) => names.iter().map(|it| value_parsers::column(it)).collect(),
         _ => Err("write the names of columns as an array of strings".to_owned()),
     },
-    default: None,
-    project: Project::MayNot,
-};
-/// Whether rows are withheld.
+);
 pub(crate) static NO_ROWS: Setting<bool> = Setting {
-    key: "no_rows",
-    about: "whether the model sees schemas and aggregates only",
     flag: Some(("--no-rows", |it| it.settings.no_rows.then_some(true))),
-    variable: None,
-    read: |raw, _| switch(raw),
     default: Some(|| false),
     project: Project::MayTurnOn,
+    ..Setting::new("no_rows", "whether the model sees schemas and aggregates only", switch)
 };
-/// The Python that runs the code.
 pub(crate) static PYTHON: Setting<PathBuf> = Setting {
-    key: "python",
-    about: "Python interpreter that has pandas, numpy and pyarrow",
-    flag: None,
     variable: Some(("CSV_AGENT_PYTHON", |it| it.python.clone())),
-    read: |raw, here| text(raw).map(|it| path_in(here.dir, here.home, it)),
-    default: None,
-    project: Project::MayNot,
+    ..Setting::new("python", "Python interpreter that has pandas, numpy and pyarrow", path)
 };
-/// Additional packages of the managed environment.
-pub(crate) static PYTHON_PACKAGES: Setting<Vec<String>> = Setting {
-    key: "python_packages",
-    about: "packages to add to the managed environment, as an array: [\"lifelines\"]",
-    flag: None,
-    variable: None,
-    read: |raw, _| match raw {
+pub(crate) static PYTHON_PACKAGES: Setting<Vec<String>> = Setting::new(
+    "python_packages",
+    "packages to add to the managed environment, as an array: [\"lifelines\"]",
+    |raw, _| match raw {
         RawValue::List(names) => names.iter().map(|it| value_parsers::package(it)).collect(),
         _ => Err("write the packages as an array of strings".to_owned()),
     },
-    default: None,
-    project: Project::MayNot,
-};
-/// The format of the answer.
+);
 pub(crate) static FORMAT: Setting<Format> = Setting {
-    key: "format",
-    about: "format of the answer on stdout",
     flag: Some(("--format", |it| it.global.format.given())),
     variable: Some(("CSV_AGENT_FORMAT", |it| it.format)),
-    read: |raw, _| {
-        let name = text(raw)?;
-        let names = FORMATS.map(|(_, name, _)| name).join(", ");
-        format_of(name).ok_or_else(|| format!("`{name}` is not one of {names}"))
-    },
     default: Some(|| Format::Text),
     project: Project::May,
+    ..Setting::new("format", "format of the answer on stdout", worded)
 };
-/// When to use color.
 pub(crate) static COLOR: Setting<ColorChoice> = Setting {
-    key: "color",
-    about: "when to use color: auto, always, never",
     flag: Some(("--color", |it| it.global.color)),
-    variable: None,
-    read: |raw, _| word(raw),
     default: Some(|| ColorChoice::Auto),
     project: Project::May,
+    ..Setting::new("color", "when to use color: auto, always, never", word)
 };
-/// How long to wait for the session's lock.
 pub(crate) static LOCK_WAIT: Setting<Duration> = Setting {
-    key: "lock_wait",
-    about: "how long to wait for another csv-agent in the same session",
     flag: Some(("--lock-wait", |it| it.global.lock_wait)),
-    variable: None,
-    read: |raw, _| value_parsers::duration(text(raw)?),
     default: Some(|| Duration::from_secs(30)),
     project: Project::May,
+    ..Setting::new(
+        "lock_wait",
+        "how long to wait for another csv-agent in the same session",
+        |raw, _| value_parsers::duration(text(raw)?),
+    )
 };
-/// The active profile.
 pub(crate) static PROFILE: Setting<String> = Setting {
-    key: "profile",
-    about: "profile whose settings override the others",
     flag: Some(("--profile", |it| it.global.profile.clone())),
     variable: Some(("CSV_AGENT_PROFILE", |it| it.profile.clone())),
-    read: |raw, _| text(raw).map(str::to_owned),
-    default: None,
-    project: Project::MayNot,
+    ..Setting::new("profile", "profile whose settings override the others", string)
 };
-/// The projects whose files may set everything.
-pub(crate) static TRUSTED_PROJECTS: Setting<Vec<PathBuf>> = Setting {
-    key: "trusted_projects",
-    about: "directories whose files may contain every setting; DIR/* for all below DIR",
-    flag: None,
-    variable: None,
-    read: |raw, here| match raw {
+pub(crate) static TRUSTED_PROJECTS: Setting<Vec<PathBuf>> = Setting::new(
+    "trusted_projects",
+    "directories whose files may contain every setting; DIR/* for all below DIR",
+    |raw, here| match raw {
         RawValue::List(dirs) => {
             Ok(dirs.iter().map(|it| path_in(here.dir, here.home, it)).collect())
         }
         _ => Err("write directories as an array of strings".to_owned()),
     },
-    default: None,
-    project: Project::MayNot,
-};
+);
 
 /// Every setting, in the order of the help text.
 pub(crate) static SETTINGS: &[&dyn AnySetting] = &[
-    &MODEL,
-    &BASE_URL_OF_MODEL,
-    &API,
-    &API_KEY_FILE,
-    &API_KEY_CMD,
-    &ORGANIZATION,
-    &PROJECT,
-    &REASONING,
-    &INTERPRETER,
-    &CONTAINER_MEMORY,
-    &ON_EXPIRED,
-    &LANGUAGE,
-    &KNOWLEDGE,
-    &THRESHOLDS,
-    &CHART_THEME,
-    &CHART_SCALE,
-    &IMAGES,
-    &STREAM,
-    &RETRIES,
-    &MAX_ROUNDS,
-    &TIMEOUT,
-    &MAX_TOKENS,
-    &MAX_COST,
-    &COMPACT_AT,
-    &TOOL_TIMEOUT,
-    &MEMORY,
-    &REQUIRE_SANDBOX,
-    &ALLOW_UNCONFINED,
-    &REDACT,
-    &NO_ROWS,
-    &PYTHON,
-    &PYTHON_PACKAGES,
-    &FORMAT,
-    &COLOR,
-    &LOCK_WAIT,
-    &PROFILE,
-    &TRUSTED_PROJECTS,
+    &MODEL, &BASE_URL_OF_MODEL, &API, &API_KEY_FILE, &API_KEY_CMD, &ORGANIZATION, &PROJECT,
+    &REASONING, &INTERPRETER, &CONTAINER_MEMORY, &ON_EXPIRED, &LANGUAGE, &KNOWLEDGE, &THRESHOLDS,
+    &CHART_THEME, &CHART_SCALE, &IMAGES, &STREAM, &RETRIES, &MAX_ROUNDS, &TIMEOUT, &MAX_TOKENS,
+    &MAX_COST, &COMPACT_AT, &TOOL_TIMEOUT, &MEMORY, &REQUIRE_SANDBOX, &ALLOW_UNCONFINED, &REDACT,
+    &NO_ROWS, &PYTHON, &PYTHON_PACKAGES, &FORMAT, &COLOR, &LOCK_WAIT, &PROFILE, &TRUSTED_PROJECTS,
 ];
 
 /// Settings that name files or directories.
@@ -488,7 +351,7 @@ pub(crate) struct Setting<T: 'static> {
     about: &'static str,
     flag: Option<FromFlags<T>>,
     variable: Option<FromEnvironment<T>>,
-    read: fn(&RawValue, &Here) -> Result<T, String>,
+    read: ParseSetting<T>,
     default: Option<fn() -> T>,
     project: Project,
 }
@@ -537,7 +400,6 @@ pub(crate) struct Flags<'a> {
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ValueOrigin {
-    /// A flag.
     Flag(&'static str),
     /// A profile named by a flag.
     NamedProfile(Box<ValueOrigin>),
@@ -547,7 +409,6 @@ pub(crate) enum ValueOrigin {
     Profile(ConfigLevel, PathBuf, usize),
     /// A built-in profile.
     BuiltIn(&'static str),
-    /// A file.
     File(ConfigLevel, PathBuf, usize),
     /// Not set.
     Default,
@@ -611,17 +472,9 @@ pub(crate) trait AnySetting: Sync {
     fn mark(&self) -> char;
     /// Returns whether an untrusted project may set this value. Its file is in `dir`.
     fn project_may_say(&self, value: &RawValue, dir: &Path) -> bool;
-    /// Checks that this value is valid in a file.
-    ///
-    /// # Errors
-    ///
-    /// Returns what is wrong with it.
+    /// Checks that this value is valid in a file. Fails with what is wrong with it.
     fn check(&self, value: &RawValue) -> Result<(), String>;
-    /// Returns the effective value for display.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a file has an invalid value for the setting.
+    /// Returns the effective value for display. Fails when a file has an invalid value for the setting.
     fn show(&self, settings: &Settings) -> anyhow::Result<SettingView>;
 }
 
@@ -662,12 +515,16 @@ impl<T: Show + 'static> AnySetting for Setting<T> {
     }
 }
 
+type ParseSetting<T> = fn(&RawValue, &Here) -> Result<T, String>;
+
 impl<T> Setting<T> {
-    /// Parses an entry of a file as this setting.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`ExitStatus::Setup`] when the value is invalid.
+    /// Returns one that only files set, which did not come with data.
+    const fn new(key: &'static str, about: &'static str, read: ParseSetting<T>) -> Setting<T> {
+        let project = Project::MayNot;
+        Setting { key, about, read, project, flag: None, variable: None, default: None }
+    }
+
+    /// Parses an entry of a file as this setting. Fails with [`ExitStatus::Setup`] when the value is invalid.
     pub(crate) fn read(
         &self,
         entry: &ConfigEntry,
@@ -680,11 +537,7 @@ impl<T> Setting<T> {
     }
 }
 
-/// Checks the value of a setting.
-///
-/// # Errors
-///
-/// Returns what is wrong with it, without quoting a secret.
+/// Checks the value of a setting. Fails with what is wrong with it, without quoting a secret.
 pub(crate) fn check_value(key: &str, value: &RawValue) -> Result<(), String> {
     let found = SETTINGS.iter().find(|it| it.key() == key);
     let checked = found.map_or(Ok(()), |it| it.check(value)).and_then(|()| match value {
@@ -746,12 +599,9 @@ impl<'a> Settings<'a> {
         self.flags.global
     }
 
-    /// Combines the sources and checks all values, including overridden ones.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`ExitStatus::Setup`] when a file has an invalid value, or the profile does not exist; in
-    /// the latter case with [`ExitStatus::Usage`] if a flag names it.
+    /// Combines the sources and checks all values, including overridden ones. Fails with [`ExitStatus::Setup`]
+    /// when a file has an invalid value, or the profile does not exist; in the latter case with
+    /// [`ExitStatus::Usage`] if a flag names it.
     pub(crate) fn check(
         flags: Flags<'a>,
         environment: &'a Environment,
@@ -784,11 +634,8 @@ impl<'a> Settings<'a> {
         Settings { flags: Flags { settings: flags, ..self.flags }, ..*self }
     }
 
-    /// Returns the path of the user's own configuration file.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`ExitStatus::Setup`] when there is no home directory and no file is named.
+    /// Returns the path of the user's own configuration file. Fails with [`ExitStatus::Setup`] when there is no
+    /// home directory and no file is named.
     pub(crate) fn own_path(&self) -> anyhow::Result<PathBuf> {
         own_path(self.flags.global, self.environment)?.ok_or_else(|| {
             let message = "there is no configuration file of your own: `HOME` is not set";
@@ -817,16 +664,12 @@ impl<'a> Settings<'a> {
         self.environment
     }
 
-    /// Returns the value of a setting that has a default.
     pub(crate) fn get<T: Default>(&self, setting: &Setting<T>) -> anyhow::Result<T> {
         Ok(self.choose(setting)?.value.unwrap_or_default())
     }
 
-    /// Returns the value of a setting, if set, and its origin.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`ExitStatus::Setup`] when a file has an invalid value for the setting.
+    /// Returns the value of a setting, if set, and its origin. Fails with [`ExitStatus::Setup`] when a file has
+    /// an invalid value for the setting.
     pub(crate) fn choose<T>(&self, setting: &Setting<T>) -> anyhow::Result<Chosen<T>> {
         let mut said: Vec<Chosen<T>> = Vec::new();
         let mut say = |value: Option<T>, origin: ValueOrigin| {
@@ -904,7 +747,15 @@ fn named(is_flag: bool, origin: ValueOrigin) -> ValueOrigin {
     if is_flag { ValueOrigin::NamedProfile(Box::new(origin)) } else { origin }
 }
 
-fn switch(raw: &RawValue) -> Result<bool, String> {
+fn string(raw: &RawValue, _: &Here) -> Result<String, String> {
+    text(raw).map(str::to_owned)
+}
+
+fn path(raw: &RawValue, here: &Here) -> Result<PathBuf, String> {
+    text(raw).map(|it| path_in(here.dir, here.home, it))
+}
+
+fn switch(raw: &RawValue, _: &Here) -> Result<bool, String> {
     match raw {
         RawValue::Switch(it) => Ok(*it),
         other => Err(format!("write true or false, not {}", other.kind())),
@@ -918,10 +769,15 @@ fn whole<T>(raw: &RawValue, read: fn(&str) -> Result<T, String>) -> Result<T, St
     }
 }
 
-fn word<T: ValueEnum>(raw: &RawValue) -> Result<T, String> {
+fn word<T: ValueEnum>(raw: &RawValue, _: &Here) -> Result<T, String> {
     let name = text(raw)?;
     T::from_str(name, false)
         .map_err(|_| format!("`{name}` is not one of {}", words::<T>().join(", ")))
+}
+
+fn worded<T: Worded>(raw: &RawValue, _: &Here) -> Result<T, String> {
+    let name = text(raw)?;
+    T::of_word(name).ok_or_else(|| format!("`{name}` is not one of {}", T::words().join(", ")))
 }
 
 /// Returns the words that a flag takes.
@@ -983,11 +839,17 @@ impl Show for Duration {
     }
 }
 
-impl Show for Format {
-    fn show(&self) -> Value {
-        json!(FORMATS.iter().find(|it| it.0 == *self).map(|it| it.1))
-    }
+macro_rules! show_worded {
+    ($($choice:ty),+) => {
+        $(impl Show for $choice {
+            fn show(&self) -> Value {
+                json!(self.word())
+            }
+        })+
+    };
 }
+
+show_worded!(Effort, Format, MemoryTier, Theme);
 
 macro_rules! show_words {
     ($($choice:ty),+) => {
@@ -999,16 +861,7 @@ macro_rules! show_words {
     };
 }
 
-show_words!(
-    ApiFlag,
-    ChartTheme,
-    ColorChoice,
-    ContainerMemory,
-    ImageChoice,
-    InterpreterChoice,
-    OnExpired,
-    Reasoning
-);
+show_words!(ApiFlag, ColorChoice, ImageChoice, InterpreterChoice, OnExpired);
 
 /// Returns a URL without a user and password; any other text unchanged.
 pub(crate) fn without_password(text: &str) -> String {

@@ -65,11 +65,7 @@ pub(super) struct Browser {
 }
 
 impl Browser {
-    /// Finds a browser on `PATH`.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`ExitStatus::Setup`] when there is none.
+    /// Finds a browser on `PATH`. Fails with [`ExitStatus::Setup`] when there is none.
     pub(super) fn find(settings: &Settings) -> anyhow::Result<Browser> {
         let search_path = settings.environment().path.clone();
         let of_name = |name: &&str| {
@@ -84,12 +80,8 @@ impl Browser {
         Err(Failure::new(ExitStatus::Setup, message).hint(hint).into())
     }
 
-    /// Prints a page as PDF.
-    ///
-    /// # Errors
-    ///
-    /// Fails with [`ExitStatus::Setup`] when the browser does not start, fails, or takes too long, and when a signal
-    /// comes.
+    /// Prints a page as PDF. Fails with [`ExitStatus::Setup`] when the browser does not start, fails, or takes
+    /// too long, and when a signal comes.
     pub(super) fn print(&self, page: &str) -> anyhow::Result<Vec<u8>> {
         // Without this, a signal would end this process alone.
         let _signals = signals::runtime()?.block_on(async { Signals::listen() })?;

@@ -107,11 +107,7 @@ impl<'a> ReportQuestions<'a> {
         &self.session
     }
 
-    /// Answers a question.
-    ///
-    /// # Errors
-    ///
-    /// Fails when it has no answer.
+    /// Answers a question. Fails when it has no answer.
     pub(super) fn answer(&mut self, question: &str) -> anyhow::Result<ReportAnswer> {
         let catalog = self.session.catalog();
         let wanted = &self.options.agent.datasets;

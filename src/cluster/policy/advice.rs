@@ -11,7 +11,6 @@ const WRITE: &str = "nothing is written, created or changed on the cluster; make
                      use toPandas() and continue in pandas";
 /// Where something else is to be read.
 pub(super) const READ: &str = "only the session's own datasets are read on the cluster; use `load(\"name\")` with one of their names";
-/// Where columns have metadata.
 pub(super) const METADATA: &str = "metadata of columns is not allowed on the cluster; leave it out";
 const CACHE: &str = "nothing is cached on the cluster: it is shared; leave out cache() and persist(), or make the result small and use toPandas()";
 

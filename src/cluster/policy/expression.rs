@@ -15,11 +15,8 @@ const BEFORE_PARENTHESES: [&str; 33] = [
     "where", "cast", "try_cast", "extract", "div", "varchar", "numeric", "dec", "escape", "from",
 ];
 
-/// Lets pass an expression that only computes.
-///
-/// # Errors
-///
-/// Fails with a sentence that says what is in the way, and what to write instead.
+/// Lets pass an expression that only computes. Fails with a sentence that says what is in the way, and what to
+/// write instead.
 pub(super) fn check(text: &str) -> Result<(), String> {
     let tokens = tokens(text).map_err(|what| {
         format!("{what} in an expression in text is not allowed on the cluster; use pyspark.sql.functions: `F.col(\"a\")`, `F.lit(\"text\")`")

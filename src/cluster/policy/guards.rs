@@ -53,11 +53,8 @@ const SETTABLE: &str = "spark.sql.shuffle.partitions";
 /// What the worker itself sets in each session, and its only value: times are read the same everywhere.
 const ZONE: (&str, &str) = ("spark.sql.session.timeZone", "UTC");
 
-/// Lets pass the value of a field that is on the list.
-///
-/// # Errors
-///
-/// Fails with a sentence that says what is not allowed and what to do instead.
+/// Lets pass the value of a field that is on the list. Fails with a sentence that says what is not allowed and
+/// what to do instead.
 pub(super) fn check(
     known: &GuardContext<'_>,
     owner: &str,

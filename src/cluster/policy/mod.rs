@@ -35,15 +35,8 @@ pub(super) use sources::check as check_source;
 
 /// The methods that may be called.
 const METHODS: [&str; 9] = [
-    "ExecutePlan",
-    "AnalyzePlan",
-    "Config",
-    "AddArtifacts",
-    "ArtifactStatus",
-    "Interrupt",
-    "ReattachExecute",
-    "ReleaseExecute",
-    "FetchErrorDetails",
+    "ExecutePlan", "AnalyzePlan", "Config", "AddArtifacts", "ArtifactStatus", "Interrupt",
+    "ReattachExecute", "ReleaseExecute", "FetchErrorDetails",
 ];
 
 /// The messages of Spark Connect, as `pyspark-client==4.2.0` has them. A Python of that package made
@@ -89,11 +82,8 @@ pub(crate) struct Judged {
 }
 
 impl Judged {
-    /// Begins a call of a method, named as in `/spark.connect.SparkConnectService/ExecutePlan`.
-    ///
-    /// # Errors
-    ///
-    /// Fails with a sentence when the method may not be called.
+    /// Begins a call of a method, named as in `/spark.connect.SparkConnectService/ExecutePlan`. Fails with a
+    /// sentence when the method may not be called.
     pub(crate) fn of(method: &str) -> Result<Judged, String> {
         let name = method
             .strip_prefix('/')
@@ -128,12 +118,9 @@ impl Policy {
         Policy { sources, user: user.to_owned(), blobs: Mutex::default() }
     }
 
-    /// Lets the next message of a call pass. A call that was refused must get no more messages.
-    ///
-    /// # Errors
-    ///
-    /// Fails with a sentence that says what is not allowed and what to do instead; it is in one line,
-    /// and what it repeats of the message is short and escaped.
+    /// Lets the next message of a call pass. A call that was refused must get no more messages. Fails with a
+    /// sentence that says what is not allowed and what to do instead; it is in one line, and what it repeats of
+    /// the message is short and escaped.
     pub(crate) fn check(&self, call: &mut Judged, message: &[u8]) -> Result<(), String> {
         if call.is_begun && !call.takes_many {
             return Err("a second message in a call of one".to_owned());

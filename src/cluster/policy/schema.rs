@@ -11,11 +11,8 @@ use super::words::{Token, tokens};
 
 const INSTEAD: &str = "write names and types only, as `name STRING, price DECIMAL(10, 2)`";
 
-/// Lets pass a list of columns or a type, in DDL or in Spark's JSON.
-///
-/// # Errors
-///
-/// Fails with a sentence when there is anything besides names and types.
+/// Lets pass a list of columns or a type, in DDL or in Spark's JSON. Fails with a sentence when there is
+/// anything besides names and types.
 pub(super) fn check(text: &str) -> Result<(), String> {
     let text = text.trim();
     let is_types = if text.starts_with(['{', '"']) {
@@ -51,14 +48,7 @@ fn is_clause(word: &str) -> bool {
 
 fn is_sized(token: &Token) -> bool {
     let sized = [
-        "decimal",
-        "dec",
-        "numeric",
-        "char",
-        "character",
-        "varchar",
-        "time",
-        "geometry",
+        "decimal", "dec", "numeric", "char", "character", "varchar", "time", "geometry",
         "geography",
     ];
     matches!(token, Token::Word(word) if sized.contains(&word.as_str()))

@@ -31,11 +31,7 @@ const OPTIONS: [&str; 18] = [
     "unescapedQuoteHandling",
 ];
 
-/// Lets pass what `ingest --remote` registers.
-///
-/// # Errors
-///
-/// Fails with what it never does.
+/// Lets pass what `ingest --remote` registers. Fails with what it never does.
 pub(crate) fn check(source: &SparkSource) -> Result<(), String> {
     // Spark reads it as a name and nothing else.
     let SparkSource::Files { format, schema, options, .. } = source else { return Ok(()) };

@@ -346,12 +346,7 @@ fn a_schema_with_a_class_is_never_taken_for_one() {
 fn a_blob_of_another_name_or_length_is_refused() {
     let data = b"rows in Arrow's form, somewhat longer";
     for name in [
-        "jars/x.jar",
-        "pyfiles/x.py",
-        "files/x",
-        "cache/../x",
-        "cache/",
-        "classes/x.class",
+        "jars/x.jar", "pyfiles/x.py", "files/x", "cache/../x", "cache/", "classes/x.class",
         "forward_to_fs/x",
     ] {
         let says = send(&policy(), &upload(name, data)).unwrap_err();

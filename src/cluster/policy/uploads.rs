@@ -86,11 +86,8 @@ impl Upload {
     }
 }
 
-/// Returns the hash in the name of a blob.
-///
-/// # Errors
-///
-/// Fails with a sentence when the name is of something else: a jar, a module, a file.
+/// Returns the hash in the name of a blob. Fails with a sentence when the name is of something else: a jar, a
+/// module, a file.
 pub(super) fn hash_in(name: &str) -> Result<&str, String> {
     let hash = name.strip_prefix("cache/").filter(|it| is_hash(it));
     hash.ok_or_else(|| {
@@ -102,11 +99,8 @@ fn is_hash(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|it| matches!(it, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// Lets pass one message of `AddArtifacts`, whose form was checked before.
-///
-/// # Errors
-///
-/// Fails with what is wrong with a blob.
+/// Lets pass one message of `AddArtifacts`, whose form was checked before. Fails with what is wrong with a
+/// blob.
 pub(super) fn check(
     of: &MessageDescriptor,
     message: &[u8],

@@ -8,7 +8,6 @@ use prost_reflect::{FieldDescriptor, Kind, MessageDescriptor};
 
 /// One field of a message, as it came.
 pub(super) struct Field<'a> {
-    /// Which one.
     pub(super) is: FieldDescriptor,
     pub(super) value: Raw<'a>,
 }
@@ -45,11 +44,8 @@ impl<'a> Raw<'a> {
     }
 }
 
-/// Reads the fields of one message, in their order, without those of the messages in it.
-///
-/// # Errors
-///
-/// Fails with what is wrong when two readers could read the bytes differently.
+/// Reads the fields of one message, in their order, without those of the messages in it. Fails with what is
+/// wrong when two readers could read the bytes differently.
 pub(super) fn fields<'a>(
     of: &MessageDescriptor,
     bytes: &'a [u8],
@@ -77,11 +73,7 @@ pub(super) fn fields<'a>(
     Ok(found)
 }
 
-/// Reads the message that a field holds.
-///
-/// # Errors
-///
-/// Fails when it holds none, or one that cannot be read.
+/// Reads the message that a field holds. Fails when it holds none, or one that cannot be read.
 pub(super) fn nested<'a>(field: &Field<'a>) -> Result<Vec<Field<'a>>, String> {
     let kind = field.is.kind();
     let of = kind.as_message().ok_or("a message was wanted")?;

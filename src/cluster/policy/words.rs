@@ -4,7 +4,6 @@
 //! (raw strings, escapes), comments, `$` (quotes of one's own), letters outside of ASCII (some turn
 //! into `S` and `K` in capitals, some are spaces).
 
-/// One token.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Token {
     /// A word without quotes, in small letters.
@@ -13,17 +12,12 @@ pub(super) enum Token {
     Name,
     /// What is in single or double quotes: a string, by the server's settings also a name.
     Text,
-    /// A number.
     Number,
     /// Any other character.
     Mark(char),
 }
 
-/// Cuts SQL text.
-///
-/// # Errors
-///
-/// Fails with what cannot be cut with certainty.
+/// Cuts SQL text. Fails with what cannot be cut with certainty.
 pub(super) fn tokens(text: &str) -> Result<Vec<Token>, String> {
     let mut found = Vec::new();
     let mut rest = text;

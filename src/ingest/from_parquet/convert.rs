@@ -71,11 +71,8 @@ impl Conversion {
         }
     }
 
-    /// Returns the converted values; `None` when the nearest type cannot represent all of them.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a value is invalid in its own type, such as a date outside the calendar.
+    /// Returns the converted values; `None` when the nearest type cannot represent all of them. Fails when a
+    /// value is invalid in its own type, such as a date outside the calendar.
     pub(super) fn convert(self, array: &ArrayRef) -> anyhow::Result<Option<ArrayRef>> {
         match self {
             Conversion::Nearest(_) => Ok(nearest(array)),

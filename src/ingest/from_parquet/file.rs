@@ -63,12 +63,8 @@ pub(super) struct SourceColumn {
 }
 
 impl<'a> ParquetTable<'a> {
-    /// Opens the file and validates its footer.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the file is damaged, has too many columns or one of an unsupported type, is
-    /// compressed in an unknown way, or contains instants more precise than ours.
+    /// Opens the file and validates its footer. Fails when the file is damaged, has too many columns or one of
+    /// an unsupported type, is compressed in an unknown way, or contains instants more precise than ours.
     pub(super) fn open(input: &'a Input, cancelled: &AtomicBool) -> anyhow::Result<Self> {
         let refused = |found: &str, hint: &str| {
             refuse(format!("cannot read `{}` as Parquet: {found}", input.name), hint)
@@ -120,11 +116,8 @@ impl<'a> ParquetTable<'a> {
         Ok(table)
     }
 
-    /// Requires that the unpacked size of the file is within the limit for its size.
-    ///
-    /// # Errors
-    ///
-    /// Fails when it exceeds the limit.
+    /// Requires that the unpacked size of the file is within the limit for its size. Fails when it exceeds the
+    /// limit.
     pub(super) fn check_unpacked(&self, n_bytes: u64) -> anyhow::Result<()> {
         let of_size = self.input.bytes.saturating_mul(PARQUET_UNPACKED_RATIO_MAX);
         let bytes_max = PARQUET_UNPACKED_BYTES_MAX.max(of_size);

@@ -14,11 +14,8 @@ const NAME: &str = "parquet";
 /// Name prefix of the threads that polars starts for such a thread and that pass their panics on to it.
 const POLARS: &str = "polars-";
 
-/// Processes a Parquet file whose bytes may not come from a valid writer.
-///
-/// # Errors
-///
-/// Fails when the work fails or panics, and when the system has no more threads.
+/// Processes a Parquet file whose bytes may not come from a valid writer. Fails when the work fails or panics,
+/// and when the system has no more threads.
 pub(crate) fn run<T: Send>(work: impl FnOnce() -> anyhow::Result<T> + Send) -> anyhow::Result<T> {
     thread::scope(|scope| spawn(scope, work)?.join().unwrap_or_else(|_| Err(damaged())))
 }
@@ -28,11 +25,7 @@ pub(crate) fn damaged() -> anyhow::Error {
     anyhow!("the file is damaged; ingest its source again")
 }
 
-/// Starts a thread whose panic is not printed.
-///
-/// # Errors
-///
-/// Fails when the system has no more threads.
+/// Starts a thread whose panic is not printed. Fails when the system has no more threads.
 pub(crate) fn spawn<'scope, T: Send + 'scope>(
     scope: &'scope Scope<'scope, '_>,
     work: impl FnOnce() -> T + Send + 'scope,

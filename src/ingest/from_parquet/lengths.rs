@@ -23,12 +23,8 @@ pub(crate) const WITH_LENGTHS: [i64; 2] = [6, 7];
 /// Bytes of a length in memory.
 const LENGTH_BYTES: u64 = 4;
 
-/// Returns the bytes in memory of the lengths in all pages of a column. The size of the pages has
-/// already been checked.
-///
-/// # Errors
-///
-/// Fails when a page has too many lengths, or is damaged.
+/// Returns the bytes in memory of the lengths in all pages of a column. The size of the pages has already been
+/// checked. Fails when a page has too many lengths, or is damaged.
 pub(crate) fn n_bytes(
     file: &File,
     file_bytes: u64,

@@ -34,11 +34,8 @@ impl<'a> Pages<'a> {
         Pages { file, file_bytes, chunk, at, end, head: Vec::new() }
     }
 
-    /// Returns the total number of values in all pages, nulls included, in a row group of `n_rows`.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the footer contradicts that, and when it exceeds the limit of a dataset.
+    /// Returns the total number of values in all pages, nulls included, in a row group of `n_rows`. Fails when
+    /// the footer contradicts that, and when it exceeds the limit of a dataset.
     pub(crate) fn n_values(&self, n_rows: i64) -> anyhow::Result<i64> {
         let n_values = self.chunk.num_values();
         let is_flat = self.chunk.column_descr().max_rep_level() == 0;
@@ -51,20 +48,14 @@ impl<'a> Pages<'a> {
         Ok(n_values)
     }
 
-    /// Returns the bytes in memory of text lengths, in addition to the pages.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a page has too many lengths, or is damaged.
+    /// Returns the bytes in memory of text lengths, in addition to the pages. Fails when a page has too many
+    /// lengths, or is damaged.
     pub(crate) fn n_bytes_of_lengths(&self) -> anyhow::Result<u64> {
         lengths::n_bytes(self.file, self.file_bytes, self.chunk)
     }
 
-    /// Returns the next page; `None` at the end.
-    ///
-    /// # Errors
-    ///
-    /// Fails when its header cannot be read, or is longer than any without long statistics.
+    /// Returns the next page; `None` at the end. Fails when its header cannot be read, or is longer than any
+    /// without long statistics.
     pub(crate) fn next_page(&mut self) -> anyhow::Result<Option<PageHead>> {
         const HEAD_BYTES_MAX: u64 = 64 * 1024;
         if self.end <= self.at {

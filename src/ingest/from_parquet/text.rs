@@ -22,11 +22,7 @@ use serde_json::Value;
 
 use crate::source::hex;
 
-/// Writes one non-null value.
-///
-/// # Errors
-///
-/// Fails when it is invalid in its type, such as a date outside the calendar.
+/// Writes one non-null value. Fails when it is invalid in its type, such as a date outside the calendar.
 pub(crate) fn write(array: &dyn Array, row: usize, out: &mut String) -> anyhow::Result<()> {
     match array.data_type() {
         DataType::Boolean => put(out, array.as_boolean().value(row)),
@@ -95,11 +91,7 @@ pub(crate) fn write(array: &dyn Array, row: usize, out: &mut String) -> anyhow::
     }
 }
 
-/// Writes sixteen bytes in UUID notation.
-///
-/// # Errors
-///
-/// Fails when the values are not bytes.
+/// Writes sixteen bytes in UUID notation. Fails when the values are not bytes.
 pub(crate) fn write_uuid(array: &dyn Array, row: usize, out: &mut String) -> anyhow::Result<()> {
     let bytes = array.as_fixed_size_binary_opt().context("a UUID has 16 bytes")?.value(row);
     let digits = hex(bytes);

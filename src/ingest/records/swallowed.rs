@@ -19,7 +19,6 @@ pub(crate) enum Class {
     Unknown,
     /// Numbers, dates or times.
     Values,
-    /// Text.
     Words,
     /// Both.
     Mixed,
@@ -50,7 +49,6 @@ impl Class {
 /// The verdict on a record with a line end in a quoted cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// One row.
     Row,
     /// One row, although its lines could be rows.
     Doubtful,

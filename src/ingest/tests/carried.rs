@@ -39,7 +39,7 @@ fn dataset(dir: &Path, columns: Vec<(&str, DType, ArrayRef)>) -> PathBuf {
 
 fn written(parquet: &Path) -> String {
     let path = parquet.with_extension("csv");
-    let bytes = csv_of(parquet, &mut File::create(&path).unwrap(), u64::MAX).unwrap().bytes;
+    let bytes = csv_of(parquet, &mut File::create(&path).unwrap(), u64::MAX).unwrap();
     let text = fs::read_to_string(&path).unwrap();
     assert_eq!(bytes, text.len() as u64);
     text
@@ -139,7 +139,7 @@ fn csv_over_the_bound_is_refused_with_the_bound() {
     let dir = TempDir::new().unwrap();
     let path = dataset(dir.path(), vec![("a", DType::String, texts(&[Some("xyz")]))]);
     let mut file = tempfile::tempfile().unwrap();
-    assert_eq!(csv_of(&path, &mut file, 6).unwrap().bytes, 6);
+    assert_eq!(csv_of(&path, &mut file, 6).unwrap(), 6);
     let error = csv_of(&path, &mut file, 5).unwrap_err();
     let failure = error.downcast_ref::<Failure>().unwrap();
     assert_eq!(failure.status, ExitStatus::Input);

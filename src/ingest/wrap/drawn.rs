@@ -233,7 +233,6 @@ impl Joint {
     }
 }
 
-/// A ruling.
 struct Rule {
     /// Parts between joints.
     width: usize,
@@ -330,30 +329,9 @@ fn is_box_joint(it: char) -> bool {
 /// Returns whether cells are type names, as `DuckDB` prints them below the column names.
 fn are_types(cells: &[&[u8]]) -> bool {
     const TYPES: [&str; 24] = [
-        "tinyint",
-        "smallint",
-        "integer",
-        "bigint",
-        "hugeint",
-        "utinyint",
-        "usmallint",
-        "uinteger",
-        "ubigint",
-        "int8",
-        "int16",
-        "int32",
-        "int64",
-        "int128",
-        "uint8",
-        "uint16",
-        "uint32",
-        "uint64",
-        "float",
-        "double",
-        "varchar",
-        "boolean",
-        "date",
-        "time",
+        "tinyint", "smallint", "integer", "bigint", "hugeint", "utinyint", "usmallint", "uinteger",
+        "ubigint", "int8", "int16", "int32", "int64", "int128", "uint8", "uint16", "uint32",
+        "uint64", "float", "double", "varchar", "boolean", "date", "time",
     ];
     const BEGINNINGS: [&str; 4] = ["decimal(", "timestamp", "interval", "enum("];
     cells.iter().all(|cell| {

@@ -11,7 +11,6 @@ use crate::error::{ProviderError, ProviderErrorKind};
 use crate::key::{Key, mask};
 use crate::transport::Headers;
 
-/// One call.
 #[derive(Debug)]
 pub(crate) struct HttpCall<'a> {
     /// The HTTP method.
@@ -159,12 +158,8 @@ impl<'a> Download<'a> {
         self.file
     }
 
-    /// Starts over, since a failed attempt may have left a part of the file. `announced` is the size that
-    /// the server states, if any.
-    ///
-    /// # Errors
-    ///
-    /// Fails when that is too large, or the file cannot be written.
+    /// Starts over, since a failed attempt may have left a part of the file. `announced` is the size that the
+    /// server states, if any. Fails when that is too large, or the file cannot be written.
     pub(crate) fn begin(&mut self, announced: Option<u64>) -> Result<(), ProviderError> {
         if announced.is_some_and(|it| self.bytes_max < it) {
             return Err(self.too_large());
@@ -173,11 +168,7 @@ impl<'a> Download<'a> {
         self.file.set_len(0).and_then(|()| self.file.rewind()).map_err(|it| self.unwritable(&it))
     }
 
-    /// Writes the next piece.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the total exceeds the limit, or the file cannot be written.
+    /// Writes the next piece. Fails when the total exceeds the limit, or the file cannot be written.
     pub(crate) fn take(&mut self, piece: &[u8]) -> Result<(), ProviderError> {
         self.bytes = self.bytes.saturating_add(piece.len() as u64);
         if self.bytes_max < self.bytes {

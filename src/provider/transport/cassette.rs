@@ -138,12 +138,8 @@ struct Played {
 }
 
 impl Cassette {
-    /// Reads a cassette.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the file cannot be read, is too large, contains a line that is not an exchange, or
-    /// contains none.
+    /// Reads a cassette. Fails when the file cannot be read, is too large, contains a line that is not an
+    /// exchange, or contains none.
     pub(crate) fn open(path: &Path) -> anyhow::Result<Cassette> {
         let exchanges = read(path)?;
         if exchanges.is_empty() {
@@ -162,11 +158,8 @@ impl Cassette {
         requests.next().map_or_else(Api::default, |it| it.api)
     }
 
-    /// Answers a request with the recorded answer.
-    ///
-    /// # Errors
-    ///
-    /// Fails when no such request was recorded, and states the difference from the nearest.
+    /// Answers a request with the recorded answer. Fails when no such request was recorded, and states the
+    /// difference from the nearest.
     pub(crate) async fn play(&mut self, request: &Request) -> Result<OpenResponse, ProviderError> {
         // A replay has no key; text that looks like one is masked nevertheless.
         let played = self.take(&ComparedRequest::Request(normalise(request, None))).await?;
@@ -179,12 +172,9 @@ impl Cassette {
         Ok(OpenResponse { api, status, headers: exchange.headers.clone(), body })
     }
 
-    /// Answers a call with the recorded answer, and writes the recorded file.
-    ///
-    /// # Errors
-    ///
-    /// Fails when no such call was recorded, and states the difference from the nearest; also when the
-    /// recording lacks the file, or it cannot be written.
+    /// Answers a call with the recorded answer, and writes the recorded file. Fails when no such call was
+    /// recorded, and states the difference from the nearest; also when the recording lacks the file, or it
+    /// cannot be written.
     pub(crate) async fn play_call(
         &mut self,
         call: &HttpCall<'_>,
@@ -280,11 +270,8 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    /// Opens a cassette for appending, or creates one that only its owner can read.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the file cannot be written, or exists and is not a cassette.
+    /// Opens a cassette for appending, or creates one that only its owner can read. Fails when the file cannot
+    /// be written, or exists and is not a cassette.
     pub(crate) fn append(path: &Path, key: Option<Key>) -> anyhow::Result<Recorder> {
         if path.exists() {
             read(path)?;
@@ -324,12 +311,8 @@ impl Recorder {
         self.append_line(&exchange, None)
     }
 
-    /// Appends a call and its reply, secrets masked, in one write. Reads a downloaded file again.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the file cannot be read, or the cassette cannot be written or would be too large for a
-    /// replay.
+    /// Appends a call and its reply, secrets masked, in one write. Reads a downloaded file again. Fails when
+    /// the file cannot be read, or the cassette cannot be written or would be too large for a replay.
     pub(crate) fn write_call(
         &mut self,
         call: &HttpCall<'_>,

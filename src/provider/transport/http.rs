@@ -34,12 +34,7 @@ use crate::wire::{Api, messages};
 /// The headers of an answer that are used. Cassettes contain them, so all others are dropped, such as
 /// cookies and account names.
 const KEPT_HEADERS: &[&str] = &[
-    "content-type",
-    "location",
-    "openai-model",
-    "retry-after",
-    "retry-after-ms",
-    REQUEST_ID,
+    "content-type", "location", "openai-model", "retry-after", "retry-after-ms", REQUEST_ID,
     "x-should-retry",
 ];
 
@@ -54,11 +49,8 @@ pub(crate) struct Endpoint {
 }
 
 impl Endpoint {
-    /// Checks a base URL, such as `https://api.openai.com/v1`.
-    ///
-    /// # Errors
-    ///
-    /// Fails when it is not an `http` or `https` URL, or contains a password.
+    /// Checks a base URL, such as `https://api.openai.com/v1`. Fails when it is not an `http` or `https` URL,
+    /// or contains a password.
     pub(crate) fn parse(base_url: &str) -> Result<Endpoint, Failure> {
         let failure = |found: &str| {
             let message = format!("no base URL for the model: {found}");
@@ -135,11 +127,8 @@ pub(crate) struct Http {
 }
 
 impl Http {
-    /// Prepares a client. Sends nothing yet.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the key or a name cannot be sent in a header, or TLS has no trusted certificates.
+    /// Prepares a client. Sends nothing yet. Fails when the key or a name cannot be sent in a header, or TLS
+    /// has no trusted certificates.
     pub(crate) fn new(endpoint: &Endpoint, options: &RemoteOptions) -> anyhow::Result<Http> {
         let mut headers = HeaderMap::new();
         let speaks_messages = options.api_at(endpoint) == Some(Api::Messages);
@@ -205,11 +194,8 @@ impl Http {
         (self.endpoint.join(api.path()).to_string(), headers.chain([content]).collect())
     }
 
-    /// Sends a body and waits for the headers of the answer, and for all of it when it is not a stream.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the server cannot be reached, disconnects, stops responding, or sends too much.
+    /// Sends a body and waits for the headers of the answer, and for all of it when it is not a stream. Fails
+    /// when the server cannot be reached, disconnects, stops responding, or sends too much.
     pub(crate) async fn send(
         &self,
         outgoing: &Outgoing<'_>,
@@ -254,13 +240,9 @@ impl Http {
         Ok(OpenResponse { api: outgoing.api, status, headers, body })
     }
 
-    /// Makes a call and reads its reply. An upload is read while it is sent, and a download is written
-    /// while it arrives, so neither is in memory.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the server cannot be reached, disconnects, stops responding, or sends too much, or a file
-    /// cannot be read or written.
+    /// Makes a call and reads its reply. An upload is read while it is sent, and a download is written while it
+    /// arrives, so neither is in memory. Fails when the server cannot be reached, disconnects, stops
+    /// responding, or sends too much, or a file cannot be read or written.
     pub(crate) async fn call(
         &self,
         call: &HttpCall<'_>,
@@ -356,11 +338,8 @@ impl Http {
         }
     }
 
-    /// Requests a path. Of the body, the part received in time is enough: it may be empty.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the server cannot be reached, disconnects, or stays silent for that long.
+    /// Requests a path. Of the body, the part received in time is enough: it may be empty. Fails when the
+    /// server cannot be reached, disconnects, or stays silent for that long.
     pub(crate) async fn get(
         &self,
         path: &str,

@@ -81,11 +81,8 @@ impl Events {
     }
 
     /// Waits for the next event: a JSON object, or a JSON string for data that could not be parsed. Returns
-    /// None when the stream has ended, or no event came `within` this time.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the connection breaks, stops responding, or carries no events at all.
+    /// None when the stream has ended, or no event came `within` this time. Fails when the connection breaks,
+    /// stops responding, or carries no events at all.
     pub(crate) async fn next(
         &mut self,
         within: Option<Duration>,
@@ -146,12 +143,8 @@ impl Transport {
         self.recorder = Some(recorder);
     }
 
-    /// Sends a request and waits for the headers of its answer.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the server cannot be reached or does not respond, or the cassette does not contain the
-    /// request.
+    /// Sends a request and waits for the headers of its answer. Fails when the server cannot be reached or does
+    /// not respond, or the cassette does not contain the request.
     pub(crate) async fn send(
         &mut self,
         outgoing: Outgoing<'_>,
@@ -166,12 +159,9 @@ impl Transport {
         Ok(answer)
     }
 
-    /// Makes a call and reads its reply. A file in the reply is written to `download`, if given.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the server cannot be reached or does not respond, the file cannot be written, or the
-    /// cassette does not contain the call. An unsuccessful reply is not an error here.
+    /// Makes a call and reads its reply. A file in the reply is written to `download`, if given. Fails when the
+    /// server cannot be reached or does not respond, the file cannot be written, or the cassette does not
+    /// contain the call. An unsuccessful reply is not an error here.
     pub(crate) async fn call(
         &mut self,
         call: &HttpCall<'_>,
@@ -188,12 +178,8 @@ impl Transport {
         self.recorder.is_some() || matches!(self.source, ResponseSource::Cassette(_))
     }
 
-    /// Records a call with its reply, if a recorder is set.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the cassette cannot be written or would be too large, or the download cannot be read
-    /// again.
+    /// Records a call with its reply, if a recorder is set. Fails when the cassette cannot be written or would
+    /// be too large, or the download cannot be read again.
     pub(crate) fn settle_call(
         &mut self,
         call: &HttpCall<'_>,

@@ -139,7 +139,6 @@ pub(crate) enum Subject {
     Upload,
     /// An uploaded file, or a file in a container.
     File,
-    /// A container.
     Container,
 }
 

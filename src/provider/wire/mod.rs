@@ -9,13 +9,13 @@ pub(crate) mod responses;
 pub(crate) mod samples;
 pub(crate) mod sse;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use csv_agent_types::conversation::{Effort, Request, Response, ToolChoice};
+use csv_agent_types::conversation::{Effort, Item, ItemKind, Request, Response, ToolChoice};
 
 use crate::error::{ProviderError, ProviderErrorKind};
 use failure::one_line;
@@ -82,6 +82,17 @@ impl Api {
     }
 }
 
+/// Returns the outputs of calls as text, by the ids of the calls.
+fn outputs(request: &Request) -> HashMap<&str, String> {
+    let text = |item: &Item| match item.0.get("output") {
+        Some(Value::String(text)) => text.clone(),
+        Some(output) => output.to_string(),
+        None => String::new(),
+    };
+    let outputs = request.items.iter().filter(|it| it.kind() == ItemKind::FunctionCallOutput);
+    outputs.filter_map(|it| Some((it.call_id()?, text(it)))).collect()
+}
+
 /// Reads one answer in its dialect.
 #[derive(Debug)]
 pub(crate) enum ResponseReader {
@@ -118,12 +129,8 @@ impl ResponseReader {
         }
     }
 
-    /// Processes the next event.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the event reports that the response failed, or when a lost event may have contained a
-    /// part of the response.
+    /// Processes the next event. Fails when the event reports that the response failed, or when a lost event
+    /// may have contained a part of the response.
     pub(crate) fn event(&mut self, event: &Value) -> Result<StreamStep, ProviderError> {
         match self {
             ResponseReader::Responses(reader) => reader.event(event),
@@ -132,11 +139,7 @@ impl ResponseReader {
         }
     }
 
-    /// Processes a complete answer.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the body is not a response, or is one that failed.
+    /// Processes a complete answer. Fails when the body is not a response, or is one that failed.
     pub(crate) fn body(&mut self, body: &str) -> Result<Response, ProviderError> {
         match self {
             ResponseReader::Responses(reader) => reader.body(body),
@@ -154,11 +157,8 @@ impl ResponseReader {
         }
     }
 
-    /// Processes the end of the stream, with the error that broke it, if any.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the response had not ended before.
+    /// Processes the end of the stream, with the error that broke it, if any. Fails when the response had not
+    /// ended before.
     pub(crate) fn closed(self, broken: Option<ProviderError>) -> Result<Response, ProviderError> {
         match self {
             ResponseReader::Responses(reader) => Err(reader.closed(broken)),

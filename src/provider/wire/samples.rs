@@ -24,7 +24,6 @@ pub(crate) fn request(model: &str) -> Request {
     }
 }
 
-/// A request with this conversation.
 pub(crate) fn conversation(items: Value) -> Request {
     let items = serde_json::from_value(items).unwrap();
     Request { model: "m".into(), instructions: "I".into(), items, ..Request::default() }
@@ -41,7 +40,6 @@ pub(crate) fn user(text: &str) -> Value {
     json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": text}]})
 }
 
-/// The output of a call.
 pub(crate) fn output(call_id: &str) -> Value {
     json!({"type": "function_call_output", "call_id": call_id, "output": "x"})
 }

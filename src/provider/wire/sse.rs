@@ -48,13 +48,9 @@ impl Decoder {
 
     /// Decodes more bytes and appends the events that they complete.
     ///
-    /// An event is a JSON object; its `type` is the event's name where the object has none. Data that is
-    /// not a JSON object is appended as a JSON string, so that its loss can be detected. Nothing is
-    /// appended after [`DONE`].
-    ///
-    /// # Errors
-    ///
-    /// Fails when a line or an event is too long to buffer; nothing useful can follow.
+    /// An event is a JSON object; its `type` is the event's name where the object has none. Data that is not a
+    /// JSON object is appended as a JSON string, so that its loss can be detected. Nothing is appended after
+    /// [`DONE`]. Fails when a line or an event is too long to buffer; nothing useful can follow.
     pub(crate) fn push(&mut self, bytes: &[u8], events: &mut Vec<Value>) -> Result<(), TooLong> {
         let mut rest = bytes;
         while let Some((&first, tail)) = rest.split_first() {
@@ -73,11 +69,8 @@ impl Decoder {
         Ok(())
     }
 
-    /// Ends the stream: appends the last event if only the blank line after it is missing.
-    ///
-    /// # Errors
-    ///
-    /// Fails when that event is too long.
+    /// Ends the stream: appends the last event if only the blank line after it is missing. Fails when that
+    /// event is too long.
     pub(crate) fn finish(&mut self, events: &mut Vec<Value>) -> Result<(), TooLong> {
         if !self.line.is_empty() {
             self.end_line(events)?;

@@ -11,24 +11,6 @@ const HOUR: i64 = 60 * MINUTE;
 /// Microseconds of a day.
 pub(super) const DAY: i64 = 24 * HOUR;
 
-pub(super) const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-/// From Monday.
-pub(super) const WEEKDAYS: [&str; 7] =
-    ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
-
 /// A day of the calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Civil {
@@ -77,7 +59,6 @@ impl Civil {
     }
 }
 
-/// Returns the number of days of a month.
 pub(super) fn days_of_month(year: i64, month: i64) -> i64 {
     let is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
     match month {

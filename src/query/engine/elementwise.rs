@@ -10,7 +10,6 @@ use polars::prelude::{
 
 use crate::plan::Type;
 
-/// Timestamps.
 pub(super) const TIMESTAMP: DataType = DataType::Datetime(TimeUnit::Microseconds, None);
 /// Differences of timestamps.
 pub(super) const DURATION: DataType = DataType::Duration(TimeUnit::Microseconds);

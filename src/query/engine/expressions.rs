@@ -28,11 +28,8 @@ pub(super) struct Lowered {
     pub values: Vec<Polars>,
 }
 
-/// Returns expressions for polars.
-///
-/// # Errors
-///
-/// Fails when an argument that has to be a constant is not one, or not of its form.
+/// Returns expressions for polars. Fails when an argument that has to be a constant is not one, or not of its
+/// form.
 pub(super) fn lower<'a>(exprs: impl IntoIterator<Item = &'a Expr>) -> PolarsResult<Lowered> {
     let steps = RefCell::default();
     let lowering = Lowering { condition: None, steps: &steps };

@@ -58,11 +58,8 @@ impl<'a> TableFiles<'a> {
         TableFiles { paths, are_many_queries: 1 < n_queries, opened: RefCell::default() }
     }
 
-    /// Returns the frame of a whole query: its output columns with their names.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a dataset cannot be opened, or a column has a type that no dataset has.
+    /// Returns the frame of a whole query: its output columns with their names. Fails when a dataset cannot be
+    /// opened, or a column has a type that no dataset has.
     pub(super) fn result(&self, query: &Query) -> PolarsResult<LazyFrame> {
         let frame = relation(&query.plan, self)?;
         // A predicate that polars moves into a scan panics there when it fails, and compares microseconds of
@@ -114,11 +111,7 @@ fn output(output: &OutputColumn) -> PolarsResult<Polars> {
     Ok(value.alias(output.name.as_str()))
 }
 
-/// Returns the frame of a plan.
-///
-/// # Errors
-///
-/// Fails when a dataset cannot be opened, or a node is not as a plan has to be.
+/// Returns the frame of a plan. Fails when a dataset cannot be opened, or a node is not as a plan has to be.
 fn relation(plan: &Plan, tables: &TableFiles) -> PolarsResult<Frame> {
     match plan {
         Plan::Scan { table, columns } => scan(table, columns, None, tables),

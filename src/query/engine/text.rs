@@ -226,11 +226,7 @@ fn compiled(pattern: &str) -> PolarsResult<Regex> {
     })
 }
 
-/// Returns whether a regular expression matches somewhere.
-///
-/// # Errors
-///
-/// Fails when it is not one, here and below.
+/// Returns whether a regular expression matches somewhere. Fails when it is not one, here and below.
 pub(super) fn regex_match(input: Expr, pattern: &str) -> PolarsResult<Expr> {
     let regex = compiled(pattern)?;
     Ok(text_to_bool(input, move |it| Ok(Some(regex.is_match(it)))))

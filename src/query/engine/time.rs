@@ -10,9 +10,11 @@ use polars::prelude::{
     StringChunked,
 };
 
+use csv_agent_text::calendar::{MONTHS, WEEKDAYS};
+
 use crate::plan::{DatePart, DateUnit};
 
-use super::calendar::{self, Civil, DAY, MONTHS, SECOND, WEEKDAYS};
+use super::calendar::{self, Civil, DAY, SECOND};
 use super::elementwise::{DURATION, TIMESTAMP, call, call_typed, combine, failure, ints, texts};
 
 /// Nanoseconds of a microsecond.

@@ -23,12 +23,9 @@ mod multiset;
 mod slide;
 mod statistics;
 
-/// Adds a column for each window, in the same order of rows. Runs the query up to here.
-///
-/// # Errors
-///
-/// Fails when `frame` does, a sum of whole numbers is beyond 64 bits, a frame counts values of a key that
-/// is neither number nor time, or a combination is not supported; see [`frames`] and [`Aggregation`].
+/// Adds a column for each window, in the same order of rows. Runs the query up to here. Fails when `frame`
+/// does, a sum of whole numbers is beyond 64 bits, a frame counts values of a key that is neither number nor
+/// time, or a combination is not supported; see [`frames`] and [`Aggregation`].
 pub(super) fn with_windows(
     frame: LazyFrame,
     windows: &[(ColumnId, Window)],

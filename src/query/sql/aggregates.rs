@@ -1,5 +1,7 @@
 //! Aggregates: functions of the rows of a group.
 
+use sqlparser::ast::OrderByExpr;
+
 use crate::plan::{AggregateFunction, Expr, Scalar, Type};
 
 use super::binder::Binder;
@@ -69,11 +71,7 @@ pub(crate) fn is_aggregate(name: &str) -> bool {
 }
 
 impl Binder<'_> {
-    /// Binds an aggregate of the groups of the statement.
-    ///
-    /// # Errors
-    ///
-    /// Fails where aggregates do not belong.
+    /// Binds an aggregate of the groups of the statement. Fails where aggregates do not belong.
     pub(crate) fn aggregate_call(&mut self, parts: &CallParts<'_>, env: &mut Env) -> Result<Typed> {
         if env.clause != Clause::Output {
             let place = match env.clause {
@@ -108,20 +106,29 @@ impl Binder<'_> {
         Ok(Typed::new(Expr::Column(id), dtype))
     }
 
+    /// Binds the keys of an order that are not columns yet.
+    pub(crate) fn order_calls(
+        &mut self,
+        order: &[OrderByExpr],
+        env: &mut Env,
+    ) -> Result<Vec<OrderCall>> {
+        let call = |item: &OrderByExpr| -> Result<OrderCall> {
+            Ok(OrderCall {
+                value: self.expr(&item.expr, env)?,
+                descending: item.options.asc == Some(false),
+                nulls_first: item.options.nulls_first.unwrap_or(false),
+            })
+        };
+        order.iter().map(call).collect()
+    }
+
     /// Binds the function, arguments and filter of an aggregate.
     pub(crate) fn aggregate(
         &mut self,
         parts: &CallParts<'_>,
         env: &mut Env,
     ) -> Result<(AggregateCall, Type)> {
-        let mut order = Vec::new();
-        for item in &parts.order {
-            order.push(OrderCall {
-                value: self.expr(&item.expr, env)?,
-                descending: item.options.asc == Some(false),
-                nulls_first: item.options.nulls_first.unwrap_or(false),
-            });
-        }
+        let mut order = self.order_calls(&parts.order, env)?;
         let filter = match &parts.function.filter {
             Some(filter) => Some(self.condition(filter, env)?),
             None => None,

@@ -110,12 +110,8 @@ impl<'a> Binder<'a> {
         Typed::new(Expr::Column(column), self.type_of(column))
     }
 
-    /// Counts the nodes of a plan that is used again so many times: parts that contain each other would
-    /// grow without bound.
-    ///
-    /// # Errors
-    ///
-    /// Fails when there are too many.
+    /// Counts the nodes of a plan that is used again so many times: parts that contain each other would grow
+    /// without bound. Fails when there are too many.
     pub(crate) fn copy(&mut self, plan: &Plan, times: usize) -> Result<()> {
         self.n_copied += walk::n_nodes(plan).saturating_mul(times);
         if COPIED_NODES_MAX < self.n_copied {
@@ -126,11 +122,7 @@ impl<'a> Binder<'a> {
         Ok(())
     }
 
-    /// Opens a level.
-    ///
-    /// # Errors
-    ///
-    /// Fails when there are too many.
+    /// Opens a level. Fails when there are too many.
     pub(crate) fn descend(&mut self) -> Result<()> {
         self.n_levels += 1;
         if LEVELS_MAX < self.n_levels {
@@ -142,11 +134,7 @@ impl<'a> Binder<'a> {
         Ok(())
     }
 
-    /// Binds a query. `outer` has the columns around a subquery.
-    ///
-    /// # Errors
-    ///
-    /// Fails with the place that cannot be bound.
+    /// Binds a query. `outer` has the columns around a subquery. Fails with the place that cannot be bound.
     pub(crate) fn query(&mut self, query: &AstQuery, outer: Option<&Rc<Outer>>) -> Result<Bound> {
         self.descend()?;
         let n_ctes = self.ctes.len();
@@ -476,11 +464,7 @@ pub(crate) fn sort_key(column: ColumnId, options: OrderByOptions) -> SortKey {
     }
 }
 
-/// Returns the position from 0 that a number in ORDER BY or GROUP BY means.
-///
-/// # Errors
-///
-/// Fails when there is no such column.
+/// Returns the position from 0 that a number in ORDER BY or GROUP BY means. Fails when there is no such column.
 pub(crate) fn ordinal(expr: &Ast, n_columns: usize) -> Result<Option<usize>> {
     let Ast::Value(value) = expr else { return Ok(None) };
     let Value::Number(text, _) = &value.value else { return Ok(None) };
@@ -492,11 +476,7 @@ pub(crate) fn ordinal(expr: &Ast, n_columns: usize) -> Result<Option<usize>> {
     Ok(Some(number? - 1))
 }
 
-/// Gives the columns of a query the names of an alias.
-///
-/// # Errors
-///
-/// Fails when there are more names than columns.
+/// Gives the columns of a query the names of an alias. Fails when there are more names than columns.
 pub(crate) fn rename(
     bound: &mut Bound,
     names: &[sqlparser::ast::TableAliasColumnDef],

@@ -12,7 +12,6 @@ use super::types::Typed;
 /// The part of a statement that an expression is in.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Clause {
-    /// A constant.
     #[default]
     Constant,
     /// The condition of a join.
@@ -50,7 +49,6 @@ pub(crate) struct OrderCall {
 }
 
 impl OrderCall {
-    /// Returns the key for a column with the value.
     pub(crate) fn key(&self, column: ColumnId) -> SortKey {
         SortKey { column, descending: self.descending, nulls_first: self.nulls_first }
     }
@@ -76,13 +74,9 @@ pub(crate) enum WindowCallFunction {
     Position(crate::plan::WindowFunction),
     /// The value so many rows before, and the default.
     Lag(Typed, i64, Option<Typed>),
-    /// The first value.
     First(Typed),
-    /// The last value.
     Last(Typed),
-    /// The value with this number.
     Nth(Typed, i64),
-    /// An aggregate.
     Aggregate(AggregateCall),
 }
 

@@ -15,11 +15,7 @@ use super::scope::{Outer, find, hint_of_points, is_same, unknown};
 use super::types::{self, Typed, agree, call, cast, convert};
 
 impl Binder<'_> {
-    /// Binds an expression.
-    ///
-    /// # Errors
-    ///
-    /// Fails with the place of what cannot be bound.
+    /// Binds an expression. Fails with the place of what cannot be bound.
     pub(crate) fn expr(&mut self, ast: &Ast, env: &mut Env) -> Result<Typed> {
         self.descend().map_err(|it| it.at(ast))?;
         let bound = self.expr_here(ast, env).map_err(|it| it.at(ast));
@@ -27,11 +23,7 @@ impl Binder<'_> {
         bound
     }
 
-    /// Binds a condition.
-    ///
-    /// # Errors
-    ///
-    /// Fails when it is not one.
+    /// Binds a condition. Fails when it is not one.
     pub(crate) fn condition(&mut self, ast: &Ast, env: &mut Env) -> Result<Expr> {
         let value = self.expr(ast, env)?;
         match value.dtype {
@@ -863,11 +855,7 @@ fn number(text: &str) -> Result<Typed> {
     }
 }
 
-/// Returns the type that a name of SQL means.
-///
-/// # Errors
-///
-/// Fails for a type that datasets do not have.
+/// Returns the type that a name of SQL means. Fails for a type that datasets do not have.
 pub(crate) fn type_of(data_type: &DataType) -> Result<Type> {
     Ok(match data_type {
         DataType::Boolean | DataType::Bool => Type::Bool,

@@ -27,7 +27,6 @@ pub(crate) struct Relation {
 }
 
 impl Relation {
-    /// Returns whether the relation has this column.
     pub(crate) fn has(&self, id: ColumnId) -> bool {
         self.scope.iter().any(|it| it.id == id)
     }
@@ -45,11 +44,7 @@ struct JoinCondition {
 }
 
 impl Binder<'_> {
-    /// Binds one item of FROM.
-    ///
-    /// # Errors
-    ///
-    /// Fails when there is no such table, or something that is not supported.
+    /// Binds one item of FROM. Fails when there is no such table, or something that is not supported.
     pub(crate) fn table_with_joins(&mut self, item: &TableWithJoins) -> Result<Relation> {
         self.descend()?;
         let mut relation = self.table_factor(&item.relation)?;
@@ -406,7 +401,6 @@ impl Binder<'_> {
         }
     }
 
-    /// Makes each value a column of the plan.
     pub(crate) fn as_columns(&mut self, plan: Plan, values: Vec<Typed>) -> (Plan, Vec<ColumnId>) {
         let mut new = Vec::new();
         let mut ids = Vec::new();

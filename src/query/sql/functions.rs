@@ -22,104 +22,18 @@ use super::error::{Result, SqlError};
 use super::expressions::unit_of;
 use super::types::{self, Typed, agree, call, cast, convert};
 
-/// Functions of one row: the names that a statement may use, for hints.
+/// Functions of one row and of groups: the names that a statement may use, for hints.
 const NAMES: &[&str] = &[
-    "abs",
-    "ceil",
-    "floor",
-    "round",
-    "trunc",
-    "sqrt",
-    "power",
-    "exp",
-    "ln",
-    "log",
-    "log2",
-    "sign",
-    "mod",
-    "greatest",
-    "least",
-    "coalesce",
-    "nullif",
-    "ifnull",
-    "if",
-    "concat",
-    "concat_ws",
-    "lower",
-    "upper",
-    "length",
-    "trim",
-    "ltrim",
-    "rtrim",
-    "replace",
-    "substring",
-    "left",
-    "right",
-    "strpos",
-    "starts_with",
-    "ends_with",
-    "contains",
-    "regexp_matches",
-    "regexp_replace",
-    "regexp_extract",
-    "split_part",
-    "reverse",
-    "repeat",
-    "lpad",
-    "rpad",
-    "initcap",
-    "date_trunc",
-    "date_part",
-    "date_diff",
-    "date_add",
-    "strftime",
-    "strptime",
-    "make_date",
-    "last_day",
-    "monthname",
-    "dayname",
-    "year",
-    "quarter",
-    "month",
-    "week",
-    "day",
-    "hour",
-    "minute",
-    "second",
-    "epoch",
-    "now",
-    "current_date",
-    "age",
-    "try_strptime",
-    "count",
-    "sum",
-    "avg",
-    "min",
-    "max",
-    "median",
-    "mode",
-    "stddev",
-    "variance",
-    "quantile_cont",
-    "quantile_disc",
-    "string_agg",
-    "bool_and",
-    "bool_or",
-    "any_value",
-    "arg_min",
-    "arg_max",
-    "corr",
-    "row_number",
-    "rank",
-    "dense_rank",
-    "percent_rank",
-    "cume_dist",
-    "ntile",
-    "lag",
-    "lead",
-    "first_value",
-    "last_value",
-    "nth_value",
+    "abs", "ceil", "floor", "round", "trunc", "sqrt", "power", "exp", "ln", "log", "log2", "sign",
+    "mod", "greatest", "least", "coalesce", "nullif", "ifnull", "if", "concat", "concat_ws",
+    "lower", "upper", "length", "trim", "ltrim", "rtrim", "replace", "substring", "left", "right",
+    "strpos", "starts_with", "ends_with", "contains", "regexp_matches", "regexp_replace",
+    "regexp_extract", "split_part", "reverse", "repeat", "lpad", "rpad", "initcap", "date_trunc",
+    "date_part", "date_diff", "date_add", "strftime", "strptime", "make_date", "last_day",
+    "monthname", "dayname", "year", "quarter", "month", "week", "day", "hour", "minute", "second",
+    "epoch", "now", "current_date", "age", "try_strptime", "count", "sum", "avg", "min", "max",
+    "median", "mode", "stddev", "variance", "quantile_cont", "quantile_disc", "string_agg",
+    "bool_and", "bool_or", "any_value", "arg_min", "arg_max", "corr",
 ];
 
 /// Returns the arguments of a call that are expressions.
@@ -405,13 +319,14 @@ impl Binder<'_> {
         if let Some(found) = self.date_function_of_one(name, values)? {
             return Ok(found);
         }
-        if NAMES.contains(&name) {
+        let names = || NAMES.iter().chain(super::windows::NAMES).copied();
+        if names().any(|it| it == name) {
             return Err(SqlError::new(format!(
                 "wrong number of arguments for `{name}`: {n_values}"
             )));
         }
         let error = SqlError::unknown_name(format!("no function `{name}`"));
-        let near = nearest(name, NAMES.iter().copied()).filter(|near| is_typo(name, near));
+        let near = nearest(name, names()).filter(|near| is_typo(name, near));
         Err(match near {
             Some(near) => {
                 error.hint(format!("did you mean `{near}`? `csv-agent help sql` lists all"))

@@ -46,7 +46,6 @@ struct Lineage<'a> {
     is_kept_back: &'a dyn Fn(&str, &str) -> bool,
     /// Columns of tokens, each with the name that it has in the dataset.
     tokens: BTreeMap<ColumnId, String>,
-    /// Columns of constants.
     constants: BTreeSet<ColumnId>,
     compared: Option<String>,
 }

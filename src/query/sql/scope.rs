@@ -39,11 +39,8 @@ pub(crate) fn is_same(a: &str, b: &str) -> bool {
     a == b || a.to_lowercase() == b.to_lowercase()
 }
 
-/// Finds the column of a name, `a` or `t.a`. `None` when there is none.
-///
-/// # Errors
-///
-/// Fails when several columns have the name.
+/// Finds the column of a name, `a` or `t.a`. `None` when there is none. Fails when several columns have the
+/// name.
 pub(crate) fn find(
     scope: &[ScopeColumn],
     qualifier: Option<&Ident>,

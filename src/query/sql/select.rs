@@ -56,11 +56,7 @@ struct SelectParts {
 }
 
 impl Binder<'_> {
-    /// Binds a SELECT with the ORDER BY and LIMIT that follow it.
-    ///
-    /// # Errors
-    ///
-    /// Fails with the place that cannot be bound.
+    /// Binds a SELECT with the ORDER BY and LIMIT that follow it. Fails with the place that cannot be bound.
     pub(crate) fn select(
         &mut self,
         select: &Select,

@@ -14,12 +14,9 @@ use super::types::{Typed, cast};
 const ROWS_MAX: usize = 100_000;
 
 impl Binder<'_> {
-    /// Makes the rows of a series: from, to, and step, which are constants. A `range` ends before its end,
-    /// and begins with 0 when it has one argument.
-    ///
-    /// # Errors
-    ///
-    /// Fails when an argument is not a constant, or there are too many rows.
+    /// Makes the rows of a series: from, to, and step, which are constants. A `range` ends before its end, and
+    /// begins with 0 when it has one argument. Fails when an argument is not a constant, or there are too many
+    /// rows.
     pub(crate) fn series(&mut self, name: &str, arguments: &[Ast]) -> Result<Bound> {
         let is_range = name == "range";
         let step = match arguments {
@@ -113,11 +110,7 @@ impl Binder<'_> {
     }
 
     /// Binds `time_bucket`: the beginning of the interval that a moment is in. Intervals of days and shorter
-    /// are counted from Monday, 3 January 2000.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the interval has months.
+    /// are counted from Monday, 3 January 2000. Fails when the interval has months.
     pub(crate) fn time_bucket(&mut self, width: Interval, value: Typed) -> Result<Typed> {
         /// 2000-01-03 in microseconds.
         const ORIGIN: i64 = 10_959 * DAY_MICROS;

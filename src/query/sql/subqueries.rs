@@ -37,11 +37,7 @@ impl Binder<'_> {
         Ok(Subquery { bound, keys })
     }
 
-    /// Binds a subquery in place of a value.
-    ///
-    /// # Errors
-    ///
-    /// Fails when it has more than one column.
+    /// Binds a subquery in place of a value. Fails when it has more than one column.
     pub(crate) fn scalar_subquery(&mut self, query: &AstQuery, env: &mut Env) -> Result<Typed> {
         let subquery = self.subquery(query, env)?;
         let [(_, id)] = subquery.bound.output[..] else {
@@ -123,11 +119,7 @@ impl Binder<'_> {
         not(call(Function::IsNull, vec![Expr::Column(marker)], Type::Bool))
     }
 
-    /// Binds IN with a subquery.
-    ///
-    /// # Errors
-    ///
-    /// Fails when it has more than one column, or the types do not go together.
+    /// Binds IN with a subquery. Fails when it has more than one column, or the types do not go together.
     pub(crate) fn in_subquery(
         &mut self,
         expr: &Ast,
@@ -246,11 +238,7 @@ impl Binder<'_> {
     }
 
     /// Binds a comparison with any row of a subquery: true when one row meets it, NULL when none does but a
-    /// NULL might.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the subquery has more than one column, or uses columns from outside.
+    /// NULL might. Fails when the subquery has more than one column, or uses columns from outside.
     pub(crate) fn any_of(
         &mut self,
         expr: &Ast,

@@ -81,11 +81,8 @@ pub(crate) fn common(a: Type, b: Type) -> Option<Type> {
     })
 }
 
-/// Makes the expressions agree on one type: literals of text become what the others are.
-///
-/// # Errors
-///
-/// Fails when they have no type in common.
+/// Makes the expressions agree on one type: literals of text become what the others are. Fails when they have
+/// no type in common.
 pub(crate) fn agree(values: Vec<Typed>) -> Result<(Vec<Expr>, Type)> {
     let is_literal = |it: &Typed| it.is_text_literal();
     let mut dtype = Type::Null;
@@ -128,12 +125,8 @@ fn disagree(a: Type, b: Type) -> SqlError {
     ))
 }
 
-/// Converts an expression where SQL does so by itself: numbers to floats, dates to timestamps, literals of
-/// text to anything.
-///
-/// # Errors
-///
-/// Fails when the types do not allow it, or a literal is not of the type.
+/// Converts an expression where SQL does so by itself: numbers to floats, dates to timestamps, literals of text
+/// to anything. Fails when the types do not allow it, or a literal is not of the type.
 pub(crate) fn convert(value: Typed, dtype: Type) -> Result<Expr> {
     if value.dtype == dtype || dtype == Type::Null {
         return Ok(value.expr);
@@ -148,11 +141,8 @@ pub(crate) fn convert(value: Typed, dtype: Type) -> Result<Expr> {
     Ok(cast(value, dtype, false)?.expr)
 }
 
-/// Casts an expression. The cast of a literal is a literal.
-///
-/// # Errors
-///
-/// Fails when there is no such cast, or a literal is not of the type.
+/// Casts an expression. The cast of a literal is a literal. Fails when there is no such cast, or a literal is
+/// not of the type.
 pub(crate) fn cast(value: Typed, to: Type, is_try: bool) -> Result<Typed> {
     let from = value.dtype;
     if from == to {
@@ -246,7 +236,6 @@ fn cast_literal(literal: &Scalar, to: Type) -> Option<Literal> {
 
 /// The cast of a literal.
 enum Literal {
-    /// The value.
     Value(Scalar),
     /// It has no counterpart.
     NotOfType,

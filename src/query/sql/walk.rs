@@ -50,7 +50,6 @@ pub(crate) fn replaced<E>(
     })
 }
 
-/// Returns the number of nodes of a plan.
 pub(crate) fn n_nodes(plan: &Plan) -> usize {
     1 + plan.inputs().into_iter().map(n_nodes).sum::<usize>()
 }

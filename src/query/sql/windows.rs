@@ -16,18 +16,9 @@ use super::scope::is_same;
 use super::types::{Typed, agree};
 
 /// The names of functions that only windows have.
-const NAMES: &[&str] = &[
-    "row_number",
-    "rank",
-    "dense_rank",
-    "percent_rank",
-    "cume_dist",
-    "ntile",
-    "lag",
-    "lead",
-    "first_value",
-    "last_value",
-    "nth_value",
+pub(super) const NAMES: &[&str] = &[
+    "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead",
+    "first_value", "last_value", "nth_value",
 ];
 
 /// Returns whether a function needs OVER.
@@ -44,11 +35,7 @@ struct Spec {
 }
 
 impl Binder<'_> {
-    /// Binds a call with OVER.
-    ///
-    /// # Errors
-    ///
-    /// Fails where window functions do not belong.
+    /// Binds a call with OVER. Fails where window functions do not belong.
     pub(crate) fn window_call(&mut self, parts: &CallParts<'_>, env: &mut Env) -> Result<Typed> {
         if env.clause != Clause::Output || env.in_aggregate || env.in_window {
             let place = match (env.clause, env.in_aggregate || env.in_window) {
@@ -83,14 +70,7 @@ impl Binder<'_> {
             None => {}
         }
         let partition = self.exprs(&spec.partition, env)?;
-        let mut order = Vec::new();
-        for item in &spec.order {
-            order.push(OrderCall {
-                value: self.expr(&item.expr, env)?,
-                descending: item.options.asc == Some(false),
-                nulls_first: item.options.nulls_first.unwrap_or(false),
-            });
-        }
+        let order = self.order_calls(&spec.order, env)?;
         let (function, dtype) = self.window_function(parts, env)?;
         let frame = match &spec.frame {
             Some(frame) => self.frame(frame, &order, env)?,

@@ -62,7 +62,6 @@ pub(super) enum ActivityStep<'a> {
     Note(&'a str),
     /// A failed request that was retried: the message, and the reason.
     Retry(&'a str, &'a str),
-    /// A warning.
     Warning(&'a str),
 }
 

@@ -19,7 +19,7 @@ const DIGITS_KEPT_MAX: usize = 24;
 const CELL_CHARS_MAX: usize = 4_096;
 
 /// One column, formatted.
-pub struct ColumnLayout {
+pub(crate) struct ColumnLayout {
     /// Its name.
     pub header: String,
     /// The cells of the visible rows, in order; null is empty.
@@ -36,7 +36,7 @@ pub struct ColumnLayout {
 
 impl ColumnLayout {
     /// Formats the rows in `shown` of the column at index `at`.
-    pub fn of(frame: &Frame, at: usize, shown: &[Range<usize>]) -> ColumnLayout {
+    pub(crate) fn of(frame: &Frame, at: usize, shown: &[Range<usize>]) -> ColumnLayout {
         let dtype = frame.dtypes.get(at).map_or("", String::as_str);
         let all = || frame.rows.iter().filter_map(move |row| row.get(at));
         let picked: Vec<&Value> = shown
@@ -57,7 +57,7 @@ impl ColumnLayout {
     }
 
     /// Creates the column that represents hidden ones.
-    pub fn mark(n_rows: usize) -> ColumnLayout {
+    pub(crate) fn mark(n_rows: usize) -> ColumnLayout {
         ColumnLayout {
             header: "…".to_owned(),
             cells: vec!["…".to_owned(); n_rows],
@@ -69,31 +69,31 @@ impl ColumnLayout {
     }
 
     /// Returns whether a cell is empty text.
-    pub fn has_empty(&self) -> bool {
+    pub(crate) fn has_empty(&self) -> bool {
         !self.empty_at.is_empty()
     }
 
     /// Writes `mark` for each empty text.
-    pub fn mark_empty(&mut self, mark: &str) {
+    pub(crate) fn mark_empty(&mut self, mark: &str) {
         for at in &self.empty_at {
             mark.clone_into(&mut self.cells[*at]);
         }
     }
 
     /// Returns the width of the widest cell.
-    pub fn content_width(&self) -> usize {
+    pub(crate) fn content_width(&self) -> usize {
         self.cells.iter().map(|it| fit::width(it)).max().unwrap_or(0)
     }
 
     /// Returns the width that the column needs within `width`, with its header wrapped.
-    pub fn tight(&self, width: usize) -> usize {
+    pub(crate) fn tight(&self, width: usize) -> usize {
         let lines = fit::wrap(&self.header, width, TABLE_TTY_LINES_MAX);
         let header = lines.iter().map(|it| fit::width(it)).max().unwrap_or(0);
         header.max(self.content_width()).min(width)
     }
 
     /// Returns the minimum width of the header: within its lines, only long words may be broken.
-    pub fn header_floor(&self) -> usize {
+    pub(crate) fn header_floor(&self) -> usize {
         let width = fit::width(&self.header);
         let piece = fit::longest_piece(&self.header).min(HEADER_PIECE_MAX);
         (piece..width)
@@ -103,7 +103,7 @@ impl ColumnLayout {
     }
 
     /// Returns the minimum width of the column, when a text column keeps `text_min` cells.
-    pub fn floor(&self, text_min: usize) -> usize {
+    pub(crate) fn floor(&self, text_min: usize) -> usize {
         let content = self.content_width();
         if !self.is_text {
             return content.max(self.header_floor()).max(1);

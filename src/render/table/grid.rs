@@ -19,7 +19,7 @@ use super::column::ColumnLayout;
 const FILLER: char = '\u{fdd0}';
 
 /// A table ready for drawing.
-pub struct Grid<'a> {
+pub(crate) struct Grid<'a> {
     /// The columns, including the mark for hidden ones.
     pub columns: Vec<&'a ColumnLayout>,
     /// Width of each column.
@@ -36,7 +36,7 @@ pub struct Grid<'a> {
 
 impl Grid<'_> {
     /// Returns the table, without a final line feed.
-    pub fn draw(&self) -> String {
+    pub(crate) fn draw(&self) -> String {
         let mut fillings = VecDeque::new();
         let mut table = Table::new();
         // Otherwise comfy-table inspects stdout itself, and writes `ESC[m` even without styles.

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// The format of a column's dates and times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MomentFormat {
+pub(crate) enum MomentFormat {
     /// `2024-02-29`: all are midnight.
     Day,
     /// `2024-02-29 09:30`: all seconds are zero.
@@ -39,7 +39,7 @@ impl MomentFormat {
     /// none.
     ///
     /// Midnight with a time zone is a point in time and not a day, so it keeps its time.
-    pub fn of<'a>(cells: impl Iterator<Item = &'a Value>) -> Option<MomentFormat> {
+    pub(crate) fn of<'a>(cells: impl Iterator<Item = &'a Value>) -> Option<MomentFormat> {
         let mut format = None;
         for cell in cells.filter(|it| !it.is_null()) {
             let moment = Moment::parse(cell.as_str()?)?;
@@ -63,7 +63,7 @@ impl MomentFormat {
     }
 
     /// Returns the timestamp as text.
-    pub fn write(self, text: &str) -> String {
+    pub(crate) fn write(self, text: &str) -> String {
         match (self, Moment::parse(text)) {
             (MomentFormat::Day, Some(it)) => it.date.to_owned(),
             (MomentFormat::Minute, Some(it)) => format!("{} {}{}", it.date, it.minute, it.zone),

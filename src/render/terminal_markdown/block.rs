@@ -25,7 +25,6 @@ pub(super) struct ShownBlock {
     pub n_settled: usize,
 }
 
-/// Returns the lines of one block.
 pub(super) fn lines(markdown: &str, style: &ProseStyle) -> ShownBlock {
     let source = sanitize::for_terminal(markdown);
     let mut painter = Painter::new(&source, style);

@@ -176,7 +176,6 @@ impl Live {
     }
 }
 
-/// A block of the open text.
 struct OpenBlock {
     /// Its start in the source.
     start: usize,

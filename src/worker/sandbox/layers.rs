@@ -20,11 +20,7 @@ const LANDLOCK: ABI = ABI::V9;
 
 /// Lets the process read what it needs and write to its own directories, and denies everything else.
 ///
-/// `is_apart` means that the worker has its own file system. Returns the ABI version that the kernel
-/// enforces.
-///
-/// # Errors
-///
+/// `is_apart` means that the worker has its own file system. Returns the ABI version that the kernel enforces.
 /// Fails when the kernel has no Landlock.
 pub(super) fn landlock(policy: &Policy, is_apart: bool) -> anyhow::Result<u32> {
     let devices = super::DEVICES.iter().map(Path::new);
@@ -63,11 +59,8 @@ pub(super) struct Extra {
     pub is_shared: bool,
 }
 
-/// Allows the listed system calls, then refuses those among them that reach outside.
-///
-/// # Errors
-///
-/// Fails when the kernel lacks seccomp, or when no list exists for this architecture.
+/// Allows the listed system calls, then refuses those among them that reach outside. Fails when the kernel
+/// lacks seccomp, or when no list exists for this architecture.
 pub(super) fn seccomp(extra: Extra) -> anyhow::Result<()> {
     let arch = TargetArch::try_from(std::env::consts::ARCH).context("no list for this machine")?;
     let compile = |rules, otherwise, matched| -> anyhow::Result<BpfProgram> {

@@ -35,12 +35,8 @@ fn awaited() -> SigSet {
     [Signal::SIGINT, Signal::SIGCHLD].into_iter().collect()
 }
 
-/// Blocks signals for the processes that wait for them. A worker unblocks them before it becomes
-/// Python.
-///
-/// # Errors
-///
-/// Does not fail in practice.
+/// Blocks signals for the processes that wait for them. A worker unblocks them before it becomes Python. Does
+/// not fail in practice.
 pub(super) fn block_signals() -> nix::Result<()> {
     awaited().thread_block()
 }

@@ -37,12 +37,8 @@ const SHARED_BYTES: &str = "size=64m,nr_inodes=1k,mode=1777";
 const READ_ONLY: u64 = libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID | libc::MOUNT_ATTR_NODEV;
 const NO_EXECUTION: MsFlags = MsFlags::MS_NOSUID.union(MsFlags::MS_NODEV).union(MsFlags::MS_NOEXEC);
 
-/// Maps this process to user `1000` in its own user namespace, which gives it every privilege over the
-/// other namespaces.
-///
-/// # Errors
-///
-/// Fails where an administrator or `AppArmor` forbids it.
+/// Maps this process to user `1000` in its own user namespace, which gives it every privilege over the other
+/// namespaces. Fails where an administrator or `AppArmor` forbids it.
 pub(super) fn map_user(user: Uid, group: Gid) -> anyhow::Result<()> {
     let write = |name: &str, text: String| {
         let path = format!("/proc/self/{name}");
@@ -74,11 +70,7 @@ pub(super) struct OtherUser {
 }
 
 impl OtherUser {
-    /// Takes a user id that no process of this machine has.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the kernel refuses a user namespace.
+    /// Takes a user id that no process of this machine has. Fails when the kernel refuses a user namespace.
     pub(super) fn take() -> anyhow::Result<OtherUser> {
         let id = unused_user()?;
         // A namespace lives as long as a process or a descriptor holds it.
@@ -107,11 +99,8 @@ fn name_user(holder: Pid, id: u32) -> anyhow::Result<OwnedFd> {
     Ok(namespace.context("cannot open the user namespace")?.into())
 }
 
-/// Becomes a user that no one else is, without supplementary groups.
-///
-/// # Errors
-///
-/// Fails when the user id is not mapped in this container.
+/// Becomes a user that no one else is, without supplementary groups. Fails when the user id is not mapped in
+/// this container.
 pub(super) fn become_user(user: u32) -> anyhow::Result<()> {
     set_keepcaps(false)?;
     setgroups(&[]).context("cannot leave all groups")?;
@@ -120,11 +109,8 @@ pub(super) fn become_user(user: u32) -> anyhow::Result<()> {
     setresuid(user, user, user).context("cannot become another user")
 }
 
-/// Replaces the file system with one that contains what the worker needs, at the same paths.
-///
-/// # Errors
-///
-/// Fails when the kernel refuses a step, and names that step.
+/// Replaces the file system with one that contains what the worker needs, at the same paths. Fails when the
+/// kernel refuses a step, and names that step.
 pub(super) fn replace_root(policy: &Policy, user: Option<&OtherUser>) -> anyhow::Result<()> {
     let scratch = &policy.scratch;
     let none = None::<&Path>;
@@ -248,11 +234,7 @@ fn within(root: &Path, path: &Path) -> PathBuf {
     root.join(path.strip_prefix("/").unwrap_or(path))
 }
 
-/// Ensures that this process can read what a worker needs.
-///
-/// # Errors
-///
-/// Reports the first path that it cannot read.
+/// Ensures that this process can read what a worker needs. Fails with the first path that it cannot read.
 pub(super) fn check_readable(policy: &Policy) -> anyhow::Result<()> {
     for directory in policy.reads.iter().chain(&policy.data) {
         let mut paths = vec![directory.clone()];

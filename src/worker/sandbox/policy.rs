@@ -40,7 +40,6 @@ pub(crate) enum StagedProgram {
     /// Nothing: it only reports what it could enforce.
     #[default]
     Trial,
-    /// A Python.
     Python {
         executable: PathBuf,
         /// The directory that it takes as its user base, if any.

@@ -22,11 +22,8 @@ pub(super) enum ForkSide {
     Parent(Pid),
 }
 
-/// Forks the process; the new one is in new namespaces. `flags` are `CLONE_NEW…`.
-///
-/// # Errors
-///
-/// Fails when the kernel refuses such namespaces, or a process.
+/// Forks the process; the new one is in new namespaces. `flags` are `CLONE_NEW…`. Fails when the kernel refuses
+/// such namespaces, or a process.
 pub(super) fn clone(flags: i32) -> io::Result<ForkSide> {
     if flags == 0 {
         // SAFETY: the stage has one thread, so no lock is held by a thread that is not copied.
@@ -54,11 +51,8 @@ pub(super) fn inherit(command: &mut Command, descriptor: Arc<OwnedFd>) {
     unsafe { command.pre_exec(share) };
 }
 
-/// Moves an inherited descriptor to the number `to`, where it stays open across exec.
-///
-/// # Errors
-///
-/// Fails when there is no such descriptor.
+/// Moves an inherited descriptor to the number `to`, where it stays open across exec. Fails when there is no
+/// such descriptor.
 pub(super) fn move_to(descriptor: i32, to: i32) -> io::Result<()> {
     // SAFETY: the stage has just started and owns neither of them.
     Errno::result(unsafe { libc::dup2(descriptor, to) })?;
@@ -67,11 +61,7 @@ pub(super) fn move_to(descriptor: i32, to: i32) -> io::Result<()> {
     Ok(())
 }
 
-/// Closes every descriptor from `first` on.
-///
-/// # Errors
-///
-/// Fails before Linux 5.9.
+/// Closes every descriptor from `first` on. Fails before Linux 5.9.
 pub(super) fn close_from(first: u32) -> io::Result<()> {
     // SAFETY: the stage uses no descriptor from there on: it has just started, or only waits from here
     // on.
@@ -79,21 +69,14 @@ pub(super) fn close_from(first: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Sets `MOUNT_ATTR_…` flags of a mount, and of all mounts below it when `recursive`.
-///
-/// # Errors
-///
-/// Fails before Linux 5.12, and when the mount has flags that may not be removed.
+/// Sets `MOUNT_ATTR_…` flags of a mount, and of all mounts below it when `recursive`. Fails before Linux 5.12,
+/// and when the mount has flags that may not be removed.
 pub(super) fn set_mount_flags(path: &Path, flags: u64, recursive: bool) -> io::Result<()> {
     let how = if recursive { libc::AT_RECURSIVE } else { 0 };
     set_attributes(libc::AT_FDCWD, path, how, mount_attributes(flags, None))
 }
 
-/// Binds the file or directory `from` at `to`, where files owned by root outside belong to the user of
-/// `users`.
-///
-/// # Errors
-///
+/// Binds the file or directory `from` at `to`, where files owned by root outside belong to the user of `users`.
 /// Fails before Linux 5.12, and on file systems without id-mapped mounts.
 pub(super) fn bind_for_user(from: &Path, to: &Path, flags: u64, users: &OwnedFd) -> io::Result<()> {
     let (from, target) = (c_path(from)?, c_path(to)?);

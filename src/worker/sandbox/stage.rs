@@ -355,12 +355,9 @@ fn count_tasks_of_user() -> anyhow::Result<u64> {
     Ok(enough)
 }
 
-/// Reads the worker's messages until it becomes its program, which closes its end, or dies.
-///
-/// # Errors
-///
-/// Fails when the reader of `asker` is gone, because csv-agent has exited. A step of the worker may
-/// block forever, as on a file server that does not answer, and no one would end it.
+/// Reads the worker's messages until it becomes its program, which closes its end, or dies. Fails when the
+/// reader of `asker` is gone, because csv-agent has exited. A step of the worker may block forever, as on a
+/// file server that does not answer, and no one would end it.
 fn read_while_asked(reader: OwnedFd, asker: &impl AsFd) -> anyhow::Result<String> {
     let mut reader = File::from(reader);
     let mut text = String::new();

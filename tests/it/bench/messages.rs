@@ -155,13 +155,7 @@ pub fn check(body: &Value, responses: &[Vec<Value>]) -> Vec<String> {
         }
     };
     let known = [
-        "model",
-        "max_tokens",
-        "system",
-        "messages",
-        "tools",
-        "tool_choice",
-        "output_config",
+        "model", "max_tokens", "system", "messages", "tools", "tool_choice", "output_config",
         "stream",
     ];
     for name in body.as_object().into_iter().flatten().map(|it| it.0.as_str()) {

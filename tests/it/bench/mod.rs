@@ -46,15 +46,8 @@ const LEFT_OPEN_MAX: Duration = Duration::from_secs(30);
 
 /// Variables of the developer that the managed Python may need to be installed, by their prefixes.
 const PASSED_ON: &[&str] = &[
-    "PATH",
-    "CSV_AGENT_PYTHON",
-    "HTTPS_PROXY",
-    "https_proxy",
-    "NO_PROXY",
-    "no_proxy",
-    "PIP_",
-    "REQUESTS_CA_BUNDLE",
-    "SSL_CERT_",
+    "PATH", "CSV_AGENT_PYTHON", "HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "PIP_",
+    "REQUESTS_CA_BUNDLE", "SSL_CERT_",
 ];
 
 /// A home, a working directory, a session and a server for one test.

@@ -1,7 +1,6 @@
 //! The provider's files and containers through the client of csv-agent, with a server that has them.
 
 use std::fs::{self, File};
-use std::future::Future;
 use std::io::{Read, Seek};
 use std::time::Duration;
 
@@ -11,13 +10,8 @@ use csv_agent_provider::error::ProviderErrorKind;
 use csv_agent_provider::hosted::store::Upload;
 use csv_agent_provider::{Key, Progress, Provider, RemoteOptions};
 
-use crate::bench::{Endpoint, HANG, KEY, Life, Server, Trouble, trouble};
-
-/// Waits for the future, but not for ever.
-fn block_on<T>(future: impl Future<Output = T>) -> T {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async { tokio::time::timeout(HANG, future).await.expect("no hang") })
-}
+use crate::bench::{Endpoint, KEY, Life, Server, Trouble, trouble};
+use crate::provider::block_on;
 
 fn provider(server: &Server) -> Provider {
     Provider::remote(RemoteOptions {

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use csv_agent_provider::{Api, Provider, RemoteOptions};
 use csv_agent_types::conversation::{AnswerFormat, Item, ToolChoice, ToolDeclaration};
 
-use super::{GOOD, SHORT, good, options, question, record, request, transcript};
+use super::{GOOD, SHORT, check_at, good, options, question, record, request, transcript};
 use crate::bench::{Captured, Round, Server, round};
 
 const BROKEN: &str = "the provider's answer ended before it was complete";
@@ -22,13 +22,11 @@ fn check_with(
     rounds: impl IntoIterator<Item = Round>,
     expected: &str,
 ) {
-    let server = server(rounds);
-    let mut options = options(&server);
-    options.api = Some(Api::Chat);
-    change(&mut options);
-    let mut provider = Provider::remote(options).unwrap();
-    let found = transcript(&mut provider, &question());
-    assert_eq!(found.replace(&server.base_url(), "SERVER"), expected);
+    let chat = |options: &mut RemoteOptions| {
+        options.api = Some(Api::Chat);
+        change(options);
+    };
+    check_at(&server(rounds), chat, expected);
 }
 
 #[track_caller]
@@ -83,11 +81,10 @@ fn an_answer_comes_as_a_stream_or_in_one_piece() {
 
 #[test]
 fn a_response_goes_back_as_one_message() {
-    let calls = round().says("So.").calls("c1", "list_datasets", json!({})).calls_raw(
-        "c2",
-        "nothing",
-        "{\"code\":",
-    );
+    let calls = round()
+        .says("So.")
+        .calls("c1", "list_datasets", json!({}))
+        .calls_raw("c2", "nothing", "{\"code\":");
     let server = server([calls, good()]);
     let options = RemoteOptions { api: Some(Api::Chat), ..options(&server) };
     let mut provider = Provider::remote(options).unwrap();

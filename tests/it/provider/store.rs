@@ -13,9 +13,9 @@ use tempfile::TempDir;
 
 use csv_agent_provider::error::{ProviderError, ProviderErrorKind};
 use csv_agent_provider::hosted::store::{ContainerFile, LiveContainer, Upload};
-use csv_agent_provider::{Key, Progress, Provider, RemoteOptions};
+use csv_agent_provider::{Progress, Provider, RemoteOptions};
 
-use super::{PATIENCE, SHORT, block_on};
+use super::{SHORT, block_on, options_at};
 use crate::bench::{KEY, in_time};
 
 /// Reads of 256 KiB that a slow server is slow with. What the system holds back on its own, it takes at once.
@@ -88,14 +88,7 @@ impl Store {
     }
 
     fn options(&self) -> RemoteOptions {
-        RemoteOptions {
-            base_url: self.base_url.clone(),
-            key: Some(Key::new(KEY)),
-            retries: 2,
-            first_event: PATIENCE,
-            idle: PATIENCE,
-            ..RemoteOptions::default()
-        }
+        options_at(self.base_url.clone())
     }
 
     fn provider(&self) -> Provider {

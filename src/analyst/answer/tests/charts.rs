@@ -32,14 +32,7 @@ pub(super) fn check(run: &Run, kind: &str, df: &str, x: &str, series: &[&str]) {
     let mut members: Vec<&str> = chart.as_object().unwrap().keys().map(String::as_str).collect();
     members.sort_unstable();
     let all = [
-        "chart_type",
-        "df_name",
-        "logical_name",
-        "note",
-        "series",
-        "title",
-        "x_field",
-        "x_label",
+        "chart_type", "df_name", "logical_name", "note", "series", "title", "x_field", "x_label",
         "y_label",
     ];
     assert_eq!(members, all);

@@ -162,7 +162,6 @@ fn frame(columns: &[&str], rows: &Json) -> Json {
 
 /// How an answer came about.
 struct Run {
-    /// The calls of each round.
     rounds: Vec<Vec<Call>>,
     next: Next,
 }

@@ -235,15 +235,8 @@ fn a_distribution_says_where_most_values_are() {
 fn figures_of_a_column_are_a_sentence() {
     let describe = |path: &str| query(0, Shape::Profile(Profile::Describe(vec![at(path)])));
     let columns = [
-        "column:string",
-        "count:int64",
-        "mean:float64",
-        "std:float64",
-        "min:float64",
-        "25%:float64",
-        "50%:float64",
-        "75%:float64",
-        "max:float64",
+        "column:string", "count:int64", "mean:float64", "std:float64", "min:float64",
+        "25%:float64", "50%:float64", "75%:float64", "max:float64",
     ];
     let rows = json!([["body_mass_g", 342, 4201.7544, 801.9545, 2700, 3550, 4050, 4750, 6300]]);
     let text = "Body mass is **4,201.75 g** on average, with a median of 4,050 g and a standard deviation of 801.95 g; it \

@@ -33,7 +33,6 @@ impl RowCondition {
         RowCondition { sql, words, columns, is_window: false, is_presence: false, broken: None }
     }
 
-    /// Makes the condition that a value is there, or that it is not.
     pub(super) fn of_presence(column: &str, is_present: bool) -> RowCondition {
         let (sql, word) =
             if is_present { ("is not null", "present") } else { ("is null", "missing") };

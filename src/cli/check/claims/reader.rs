@@ -123,16 +123,8 @@ const TOLERANCE: &str = "0.000001";
 const MISSING: [&str; 8] =
     ["null", "missing", "empty", "blank", "absent", "unset", "left empty", "left blank"];
 const PRESENT: [&str; 10] = [
-    "present",
-    "given",
-    "set",
-    "filled in",
-    "filled",
-    "populated",
-    "non null",
-    "available",
-    "complete",
-    "there",
+    "present", "given", "set", "filled in", "filled", "populated", "non null", "available",
+    "complete", "there",
 ];
 
 /// Where the reading of a claim is.
@@ -160,7 +152,6 @@ impl<'a> ClaimReader<'a> {
         self.at == self.tokens.len()
     }
 
-    /// Reads these words.
     pub(super) fn words(&mut self, phrase: &str) -> bool {
         let mut at = self.at;
         for word in phrase.split(' ') {
@@ -479,12 +470,7 @@ impl<'a> ClaimReader<'a> {
         let sql = column.value_sql();
         self.any(&["lies", "lie", "comes", "come"]);
         let is_range = self.any(&[
-            "between",
-            "in the range from",
-            "in the range of",
-            "in the range",
-            "within",
-            "from",
+            "between", "in the range from", "in the range of", "in the range", "within", "from",
         ]);
         if is_range {
             let low = self.value(column)?;

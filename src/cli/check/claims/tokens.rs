@@ -19,7 +19,6 @@ pub(super) enum TokenKind {
     Number(String),
     /// `2024-01-31`.
     Day(String),
-    /// What is in quotes, as it is.
     Quoted(String),
     /// Another character, or a comparison of two.
     Sign(&'static str),

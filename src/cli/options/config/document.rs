@@ -37,7 +37,6 @@ pub(crate) struct ConfigEntry {
 /// A value as written in the file.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum RawValue {
-    /// A string.
     Text(String),
     /// A whole number, in decimal digits.
     Whole(String),
@@ -84,12 +83,8 @@ pub(crate) struct KnownSettings<'a> {
     pub prices: &'a [&'a str],
 }
 
-/// Parses a file.
-///
-/// # Errors
-///
-/// Returns the first mistake: invalid TOML, a setting that does not exist, or a value of a type that no
-/// setting has.
+/// Parses a file. Fails with the first mistake: invalid TOML, a setting that does not exist, or a value of a type
+/// that no setting has.
 pub(crate) fn parse(text: &str, known: KnownSettings) -> Result<ConfigDocument, Mistake> {
     // Collected once: a file may have many keys.
     let line_ends: Vec<usize> = memchr::memchr_iter(b'\n', text.as_bytes()).collect();

@@ -13,12 +13,8 @@ use crate::options::settings::{BASE_URL_OF_MODEL, Settings, ValueOrigin};
 /// Keys of `[prices."MODEL"]`.
 pub(crate) const NAMES: &[&str] = &["input", "cached_input", "output"];
 
-/// Returns the price of a model: from a file, or else the list price at the vendor's own host.
-///
-/// # Errors
-///
-/// Fails with [`ExitStatus::Setup`](csv_agent_types::status::ExitStatus::Setup) when a price in a file is
-/// invalid.
+/// Returns the price of a model: from a file, or else the list price at the vendor's own host. Fails with
+/// [`ExitStatus::Setup`](csv_agent_types::status::ExitStatus::Setup) when a price in a file is invalid.
 pub(crate) fn price_of(model: &str, settings: &Settings) -> anyhow::Result<Option<Price>> {
     let mut files = settings.files().iter();
     let found = files.find_map(|file| Some((file, file.document.prices.get(model)?)));

@@ -31,11 +31,8 @@ struct Call {
 pub(super) struct TooMany;
 
 impl Calls {
-    /// Adds the entry at `position` of a `tool_calls` list: a call or a piece of one.
-    ///
-    /// # Errors
-    ///
-    /// Fails when it exceeds the limit on calls.
+    /// Adds the entry at `position` of a `tool_calls` list: a call or a piece of one. Fails when it exceeds the
+    /// limit on calls.
     pub(super) fn take(&mut self, position: usize, piece: &Value) -> Result<(), TooMany> {
         let piece = Call::of(piece);
         match self.find(position, &piece) {

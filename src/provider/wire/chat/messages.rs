@@ -7,19 +7,13 @@ use serde_json::{Map, Value, json};
 
 use csv_agent_types::conversation::{Item, ItemKind, Request};
 
-use crate::wire::Terms;
 use crate::wire::chat::calls::EXTRA_CONTENT;
 use crate::wire::chat::reasoning::{REASONING_CONTENT, REASONING_DETAILS};
-use crate::wire::opaque;
+use crate::wire::{Terms, opaque, outputs};
 
 /// Returns the `messages` member: the instructions, then the conversation.
 pub(super) fn messages(request: &Request, terms: &Terms) -> Vec<Value> {
-    let outputs: HashMap<&str, &Item> = request
-        .items
-        .iter()
-        .filter(|it| it.kind() == ItemKind::FunctionCallOutput)
-        .filter_map(|it| Some((it.call_id()?, it)))
-        .collect();
+    let outputs = outputs(request);
     let mut messages = vec![json!({"role": "system", "content": request.instructions})];
     let mut said = AssistantMessage::new(terms);
     for item in &request.items {
@@ -77,7 +71,7 @@ impl<'a> AssistantMessage<'a> {
     }
 
     /// Appends the message, and an output for each of its calls.
-    fn flush(&mut self, outputs: &HashMap<&str, &Item>, messages: &mut Vec<Value>) {
+    fn flush(&mut self, outputs: &HashMap<&str, String>, messages: &mut Vec<Value>) {
         let AssistantMessage { terms, reasoning, texts, calls, .. } =
             std::mem::replace(self, AssistantMessage::new(self.terms));
         if texts.is_empty() && calls.is_empty() {
@@ -99,12 +93,7 @@ impl<'a> AssistantMessage<'a> {
         messages.push(message.into());
         for item in calls {
             let call_id = item.call_id().unwrap_or_default();
-            let output = outputs.get(call_id).and_then(|it| it.0.get("output"));
-            let content = match output {
-                Some(Value::String(text)) => text.clone(),
-                Some(output) => output.to_string(),
-                None => String::new(),
-            };
+            let content = outputs.get(call_id).map_or("", String::as_str);
             messages.push(json!({"role": "tool", "tool_call_id": call_id, "content": content}));
         }
     }

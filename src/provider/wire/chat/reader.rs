@@ -47,11 +47,7 @@ impl ChatReader {
         ChatReader { asked: model.to_owned(), ..ChatReader::default() }
     }
 
-    /// Processes the next chunk.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the chunk is an error, or cannot be parsed.
+    /// Processes the next chunk. Fails when the chunk is an error, or cannot be parsed.
     pub(crate) fn event(&mut self, chunk: &Value) -> Result<StreamStep, ProviderError> {
         if chunk == DONE {
             // Some servers signal the end in no other way, and some proxies remove it.
@@ -77,11 +73,7 @@ impl ChatReader {
         Ok(name.map_or(StreamStep::Quiet, |it| StreamStep::Calls(it.to_owned())))
     }
 
-    /// Processes a complete answer.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the body is not a response, or is an error.
+    /// Processes a complete answer. Fails when the body is not a response, or is an error.
     pub(crate) fn body(&mut self, body: &str) -> Result<Response, ProviderError> {
         let value: Value = serde_json::from_str(body).unwrap_or(Value::Null);
         self.refuse_error(&value)?;
@@ -97,11 +89,8 @@ impl ChatReader {
         self.finish.is_some().then_some(USAGE_AFTER_FINISH)
     }
 
-    /// Processes the end of the stream, with the error that broke it, if any.
-    ///
-    /// # Errors
-    ///
-    /// Fails when no chunk ended the answer.
+    /// Processes the end of the stream, with the error that broke it, if any. Fails when no chunk ended the
+    /// answer.
     pub(crate) fn closed(
         mut self,
         broken: Option<ProviderError>,
@@ -460,32 +449,10 @@ mod tests {
 
     fn json_value() -> impl Strategy<Value = Value> {
         let words = vec![
-            "choices",
-            "delta",
-            "message",
-            "content",
-            "tool_calls",
-            "index",
-            "id",
-            "function",
-            "name",
-            "arguments",
-            "finish_reason",
-            "usage",
-            "prompt_tokens",
-            "error",
-            "code",
-            "type",
-            "text",
-            "refusal",
-            "reasoning",
-            "reasoning_content",
-            "reasoning_details",
-            "extra_content",
-            "length",
-            "stop",
-            "model",
-            "object",
+            "choices", "delta", "message", "content", "tool_calls", "index", "id", "function",
+            "name", "arguments", "finish_reason", "usage", "prompt_tokens", "error", "code",
+            "type", "text", "refusal", "reasoning", "reasoning_content", "reasoning_details",
+            "extra_content", "length", "stop", "model", "object",
         ];
         json_of(words)
     }

@@ -6,7 +6,6 @@
 
 use serde_json::{Map, Value};
 
-/// Reasoning as text.
 pub(super) const REASONING_CONTENT: &str = "reasoning_content";
 /// Reasoning as a list of blocks.
 pub(super) const REASONING_DETAILS: &str = "reasoning_details";

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 use csv_agent_types::conversation::{Item, ItemKind, Request};
 
 use crate::wire::messages::reader::BLOCK;
-use crate::wire::{SEALED_REASONING, Terms, opaque};
+use crate::wire::{SEALED_REASONING, Terms, opaque, outputs};
 
 /// Returns the `messages` member.
 ///
@@ -16,12 +16,7 @@ use crate::wire::{SEALED_REASONING, Terms, opaque};
 /// changed, and the items before a turn do: the instructions describe the datasets, and old outputs are
 /// shortened. Source: Claude API, "Preserved thinking".
 pub(super) fn messages(request: &Request, terms: &Terms) -> Vec<Value> {
-    let outputs: HashMap<&str, &Item> = request
-        .items
-        .iter()
-        .filter(|it| it.kind() == ItemKind::FunctionCallOutput)
-        .filter_map(|it| Some((it.call_id()?, it)))
-        .collect();
+    let outputs = outputs(request);
     let asked = request.items.iter().rposition(|it| it.kind() == ItemKind::UserMessage);
     let mut messages = Messages::default();
     let mut said = AssistantMessage::default();
@@ -78,7 +73,7 @@ struct AssistantMessage<'a> {
 
 impl AssistantMessage<'_> {
     /// Appends the message, and the outputs of its calls.
-    fn flush(&mut self, outputs: &HashMap<&str, &Item>, messages: &mut Messages) {
+    fn flush(&mut self, outputs: &HashMap<&str, String>, messages: &mut Messages) {
         let AssistantMessage { mut blocks, call_ids, .. } = std::mem::take(self);
         // The API refuses a message that ends with reasoning.
         while blocks.last().is_some_and(is_thought) {
@@ -86,12 +81,7 @@ impl AssistantMessage<'_> {
         }
         messages.add("assistant", blocks);
         let results = call_ids.into_iter().map(|call_id| {
-            let output = outputs.get(call_id).and_then(|it| it.0.get("output"));
-            let content = match output {
-                Some(Value::String(text)) => text.clone(),
-                Some(output) => output.to_string(),
-                None => String::new(),
-            };
+            let content = outputs.get(call_id).map_or("", String::as_str);
             json!({"type": "tool_result", "tool_use_id": id(call_id), "content": content})
         });
         messages.add("user", results.collect());

@@ -38,11 +38,7 @@ impl MessagesReader {
         MessagesReader { asked: model.to_owned(), ..MessagesReader::default() }
     }
 
-    /// Processes the next event.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the event is an error, or cannot be parsed.
+    /// Processes the next event. Fails when the event is an error, or cannot be parsed.
     pub(crate) fn event(&mut self, event: &Value) -> Result<StreamStep, ProviderError> {
         if !event.is_object() {
             return if is_torn(event) { Err(torn()) } else { Ok(StreamStep::Quiet) };
@@ -69,11 +65,7 @@ impl MessagesReader {
         Ok(StreamStep::Quiet)
     }
 
-    /// Processes a complete answer.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the body is not a response, or is an error.
+    /// Processes a complete answer. Fails when the body is not a response, or is an error.
     pub(crate) fn body(&mut self, body: &str) -> Result<Response, ProviderError> {
         let value: Value = serde_json::from_str(body).unwrap_or(Value::Null);
         if value.get("error").is_some_and(|it| !it.is_null()) {
@@ -90,11 +82,8 @@ impl MessagesReader {
         self.conclude()
     }
 
-    /// Processes the end of the stream, with the error that broke it, if any.
-    ///
-    /// # Errors
-    ///
-    /// Fails when no event said why the answer ends.
+    /// Processes the end of the stream, with the error that broke it, if any. Fails when no event said why the
+    /// answer ends.
     pub(crate) fn closed(
         mut self,
         broken: Option<ProviderError>,

@@ -34,12 +34,8 @@ impl ResponsesReader {
         ResponsesReader { model: model.to_owned(), ..ResponsesReader::default() }
     }
 
-    /// Processes the next event.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the event reports that the response failed, or when a lost event may have contained a
-    /// part of it.
+    /// Processes the next event. Fails when the event reports that the response failed, or when a lost event
+    /// may have contained a part of it.
     pub(crate) fn event(&mut self, event: &Value) -> Result<StreamStep, ProviderError> {
         let kind = event.get("type").and_then(Value::as_str).unwrap_or_default();
         match kind {
@@ -79,11 +75,7 @@ impl ResponsesReader {
         Ok(StreamStep::Quiet)
     }
 
-    /// Processes a complete answer.
-    ///
-    /// # Errors
-    ///
-    /// Fails when the body is not a response, or is one that failed.
+    /// Processes a complete answer. Fails when the body is not a response, or is one that failed.
     pub(crate) fn body(&mut self, body: &str) -> Result<Response, ProviderError> {
         let value: Value = serde_json::from_str(body).unwrap_or(Value::Null);
         let has = |name: &str| value.get(name).is_some_and(|it| !it.is_null());
@@ -194,14 +186,14 @@ fn usage(usage: &Value) -> Usage {
 mod tests {
     use std::time::Duration;
 
-    use proptest::prelude::{Just, Strategy, any, prop, prop_oneof, proptest};
+    use proptest::prelude::{Strategy, prop, proptest};
     use serde_json::{Value, json};
 
     use super::ResponsesReader;
     use crate::Api;
     use crate::error::{ProviderError, ProviderErrorKind};
     use crate::wire::samples;
-    use csv_agent_testing::cases;
+    use csv_agent_testing::{cases, json_of};
     use csv_agent_types::conversation::{FinishReason, Item, Response, Usage};
 
     fn read(events: &[Value]) -> (String, Result<Response, ProviderError>) {
@@ -360,7 +352,7 @@ mod tests {
     }
 
     fn json_value() -> impl Strategy<Value = Value> {
-        let word = prop::sample::select(vec![
+        json_of(vec![
             "type",
             "response",
             "error",
@@ -382,20 +374,7 @@ mod tests {
             "input_tokens",
             "response.output_text.delta",
             "queued",
-        ]);
-        let leaf = prop_oneof![
-            word.clone().prop_map(Value::from),
-            any::<i64>().prop_map(Value::from),
-            Just(Value::Null),
-        ];
-        leaf.prop_recursive(4, 24, 6, move |inner| {
-            prop_oneof![
-                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-                prop::collection::vec((word.clone(), inner), 0..6).prop_map(|members| {
-                    members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
-                }),
-            ]
-        })
+        ])
     }
 
     proptest! {

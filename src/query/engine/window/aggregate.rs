@@ -29,11 +29,7 @@ pub(super) struct Aggregation<'a> {
 }
 
 impl<'a> Aggregation<'a> {
-    /// Finds the rows that count.
-    ///
-    /// # Errors
-    ///
-    /// Fails for DISTINCT when a frame begins and ends inside of its partition.
+    /// Finds the rows that count. Fails for DISTINCT when a frame begins and ends inside of its partition.
     pub(super) fn new(
         data: &'a DataFrame,
         layout: &'a SortedRows,
@@ -62,11 +58,7 @@ impl<'a> Aggregation<'a> {
         Ok(this)
     }
 
-    /// Computes the column.
-    ///
-    /// # Errors
-    ///
-    /// Fails when a sum of whole numbers is beyond 64 bits or texts become too large.
+    /// Computes the column. Fails when a sum of whole numbers is beyond 64 bits or texts become too large.
     pub(super) fn compute(&self, name: &str) -> PolarsResult<Column> {
         match &self.aggregate.function {
             Function::Only => Err(failure("a window has no single row")),

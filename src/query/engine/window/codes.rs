@@ -15,11 +15,8 @@ pub(super) struct Codes {
 }
 
 impl Codes {
-    /// Reads a column, whose codes compare only with each other.
-    ///
-    /// # Errors
-    ///
-    /// Fails when its type is none of the query's types.
+    /// Reads a column, whose codes compare only with each other. Fails when its type is none of the query's
+    /// types.
     pub(super) fn of(column: &Column) -> PolarsResult<Self> {
         let codes = match column.dtype() {
             DataType::Boolean => column.bool()?.iter().map(|it| it.map(u64::from)).unzip_codes(),

@@ -13,12 +13,8 @@ use crate::plan::{FrameBound, SortKey, Window};
 /// Positions of a frame, in one partition. From one position to the next, neither bound decreases.
 pub(super) type Frame = Range<usize>;
 
-/// Returns the frame of each position.
-///
-/// # Errors
-///
-/// Fails when a bound is a distance between values and there is not exactly one key, or the key is neither
-/// number nor time.
+/// Returns the frame of each position. Fails when a bound is a distance between values and there is not exactly
+/// one key, or the key is neither number nor time.
 pub(super) fn frames(
     data: &DataFrame,
     layout: &SortedRows,

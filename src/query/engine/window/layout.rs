@@ -151,7 +151,6 @@ pub(super) fn whole(n_rows: usize) -> i64 {
     i64::try_from(n_rows).expect("polars numbers rows with 32 bits")
 }
 
-/// A number of rows as a float.
 #[expect(clippy::cast_precision_loss, reason = "rows are numbered with 32 bits")]
 pub(super) fn float(n_rows: usize) -> f64 {
     n_rows as f64
