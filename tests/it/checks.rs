@@ -120,6 +120,9 @@ fn a_report_has_one_test_a_rule_whatever_the_data_is() {
     assert_eq!(result["locations"][0]["physicalLocation"]["region"]["startLine"], 5);
     let md = fs::read_to_string(bench.path("dq.md")).unwrap();
     assert!(md.starts_with("## csv-agent: 2 rules: 1 good, 1 bad\n"), "{md}");
+    let table = "**bad: no total below 0**\n\n| where | order_id | total |\n|---|---|---|\n\
+                 | my orders, 1.csv:5 | 2 | -1 |\n| my orders, 1.csv:8 | 3 | -2 |\n";
+    assert!(md.ends_with(table), "{md}");
     let before = names();
     fs::write(bench.path("my orders, 1.csv"), ORDERS.replace('-', "")).unwrap();
     check(&bench, flags).succeeds();
@@ -242,7 +245,7 @@ fn rows_that_come_from_no_row_have_no_line() {
         bench(&rule("sum", "select sum(total) as sum from orders having sum(total) < 1000"));
     let run = check(&bench, "--report github --report junit=dq.xml").fails_with(11);
     assert!(run.stdout().contains("bad        sum: 1 row\n             sum=902\n"), "{run}");
-    assert!(run.stderr().contains("::error title=csv-agent::sum: 1 row\n"), "{run}");
+    assert!(run.stderr().contains("::error title=csv-agent::sum: 1 row: sum=902\n"), "{run}");
 }
 
 #[test]
@@ -401,6 +404,8 @@ fn what_changed_since_the_data_was_accepted_is_found_and_nothing_else() {
         (accepted(400, 50, 30, 10), "missing values", 10),
         (accepted(400, 90, 2, 10), "distributions", 10),
         (accepted(400, 50, 2, 60), "distributions", 10),
+        // Without rows, columns have no types.
+        ("id,region,total\n".to_owned(), "number of rows", 10),
         (accepted(400, 50, 2, 10).replace("region", "area"), "columns", 11),
         (accepted(400, 50, 2, 10).replace(",17\n", ",n/a!\n"), "columns", 11),
     ] {
@@ -417,9 +422,17 @@ fn what_changed_since_the_data_was_accepted_is_found_and_nothing_else() {
     }
     assert_eq!(fs::read(bench.path("checks.baseline.json")).unwrap(), baseline);
     put(&accepted(400, 90, 2, 10));
-    let run = check(&bench, "").fails_with(10);
-    let line = "column=region, psi=0.872, most=west: 50.0 % → 10.0 %\n";
+    let run = check(&bench, "--report md=dq.md --report github").fails_with(10);
+    let line = "column=region, psi=0.872, was=▅▅, is=█▁, most=west: 50.0 % → 10.0 %\n";
     assert!(run.stdout().contains(line), "{run}");
+    let escaped = line.replace('%', "%25");
+    let annotation =
+        format!("::warning title=csv-agent::t: distributions as accepted: 1 row: {escaped}");
+    assert!(run.stderr().contains(&annotation), "{run}");
+    let table = "| column | psi | was | is | most |\n|---|---|---|---|---|\n\
+                 | region | 0.872 | ▅▅ | █▁ | west: 50.0 % → 10.0 % |\n";
+    let report = fs::read_to_string(bench.path("dq.md")).unwrap();
+    assert!(report.ends_with(table), "{report}");
     check(&bench, "--accept").succeeds();
     check(&bench, "").succeeds();
     let text = fs::read_to_string(bench.path("checks.baseline.json")).unwrap();
