@@ -676,12 +676,44 @@ fn lines_are_wrapped_where_the_terminal_is_narrow() {
 
 #[test]
 fn a_value_that_makes_a_column_text_is_the_reason() {
-    let bench = bench(&rule(BROKEN.0, BROKEN.1));
-    fs::write(bench.path("my orders, 1.csv"), ORDERS.replace("900", "9oo")).unwrap();
-    let run = check(&bench, "").fails_with(9);
-    let reason =
-        "column `total` of `orders` is text: 1 value that is not a number, `9oo` on line 7";
-    assert!(run.stdout().contains(reason) || run.stderr().contains(reason), "{run}");
+    let rules = rule(BROKEN.0, BROKEN.1)
+        + &rule("sum", "select * from orders\nqualify sum(total) over () < 0")
+        + &rule("typo", "select order_id from orders wher total < 0")
+        + &claim("limit", "total is at most 1000");
+    let bench = bench(&rules);
+    check(&bench, "--update").fails_with(9);
+    let hint =
+        "             hint: correct the data, or read the column in another way under `[data]`\n";
+    for (value, note) in [
+        ("9oo", "1 value that is not a number, `9oo` on line 7"),
+        ("\"9,50\"", "numbers of different forms; e.g. `9,50` on line 7"),
+        (
+            "€900",
+            "amounts of money, some without a currency; `--dtype 'total=money'` makes them numbers",
+        ),
+    ] {
+        let orders = ORDERS.replace("900", value).replace(",-1", ",-1.5");
+        fs::write(bench.path("my orders, 1.csv"), orders).unwrap();
+        let cause = format!("column `total` of `orders` is text: {note}");
+        for flags in ["", "--update"] {
+            let run = check(&bench, flags).fails_with(9);
+            for (name, reason) in [
+                (BROKEN.0, "text and bigint cannot be combined (line 1, column 42)"),
+                ("sum", "`sum` takes numbers, not text (line 2, column 9)"),
+                ("limit", "text and bigint cannot be combined (line 3, column 12)"),
+            ] {
+                let line = format!("undecided  {name}: {cause} ({reason})\n");
+                assert!(run.stdout().contains(&line), "{line}{run}");
+            }
+            assert_eq!(run.stdout().matches(hint).count(), 3, "{run}");
+        }
+        // Where it is compiled, the reading is refused for the same reason.
+        fs::remove_file(bench.path("checks.lock")).unwrap();
+        let run = check(&bench, "--update").fails_with(9);
+        assert!(run.stdout().contains(&format!(" ({cause})\n{hint}")), "{run}");
+        fs::write(bench.path("my orders, 1.csv"), ORDERS).unwrap();
+        check(&bench, "--update").fails_with(9);
+    }
 }
 
 #[test]
