@@ -350,9 +350,14 @@ fn rules_are_proposed_that_the_data_keeps() {
     fs::write(bench.path("items.csv"), format!("item_id,kind,price\n{}\n", rows.join("\n")))
         .unwrap();
     fs::write(bench.path("lines.csv"), "line,item_id\n1,5\n2,5\n3,39\n").unwrap();
-    let script = "csv-agent check --init sales.csv items.csv lines.csv > checks.toml && csv-agent check --locked -q";
+    let day = |it: usize| format!("{}-{:02}-{:02}", 2000 + it / 336, it / 28 % 12 + 1, it % 28 + 1);
+    let rows: Vec<String> = (0..1_000).map(|it| format!("{},{}\n", day(it), it % 7)).collect();
+    fs::write(bench.path("days.csv"), format!("day,n\n{}", rows.concat())).unwrap();
+    let script = "csv-agent check --init sales.csv items.csv lines.csv days.csv > checks.toml && \
+                  csv-agent check --locked -q";
     let run = bench.shell(script, &[]).succeeds();
     for rule in [
+        "days: day is unique",
         "items: item_id is unique",
         "items: price is not below 0",
         "items: kind is one of 2 values",
