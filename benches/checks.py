@@ -269,6 +269,7 @@ import json, sys
 from soda_core.contracts import verify_contract_locally
 result = verify_contract_locally(data_source_file_path=sys.argv[1], contract_file_path=sys.argv[2])
 checks = result.contract_verification_results[0].check_results
+print()
 print(json.dumps({it.check.name: it.outcome.name for it in checks}))
 """
 
@@ -433,8 +434,8 @@ def broken_rules(tool, command, made):
     ran = subprocess.run(command, capture_output=True, text=True, check=False)
     if ran.returncode != 0:
         sys.exit(f"{tool}: {ran.stderr or ran.stdout}")
-    # Soda writes its log to stdout as well.
-    found = json.loads(ran.stdout.strip().splitlines()[-1])
+    # Soda writes its log to stdout as well, and DuckDB its progress.
+    found = json.loads([it for it in ran.stdout.splitlines() if it.startswith(("{", "["))][-1])
     if isinstance(found, list):
         found = {it["name"]: it["result"] for it in found}
     words = {"good": True, "bad": False, "PASSED": True, "FAILED": False, True: True, False: False}
