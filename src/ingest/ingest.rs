@@ -45,7 +45,9 @@ use super::source::{Input, Lead, Source, Text, Undecodable};
 use super::subtotals::KeptRows;
 use super::syntax::{Delimiter, Escape, Syntax};
 use super::type_evidence::{Nulls, TypeEvidence};
-use super::type_inference::{ColumnType, Hints, ValueForm, decide_as, is_as_wanted, likely_forms};
+use super::type_inference::{
+    ColumnType, DIFFERENT_FORMS, Hints, ValueForm, decide_as, is_as_wanted, likely_forms,
+};
 use super::wrap::{self, Beside, Rules, Wrapping};
 use super::write::{BuiltColumn, Purpose};
 use super::{Progress, Watch, notes, totals};
@@ -1130,12 +1132,11 @@ fn read(
         .iter()
         .zip(&layout.header.is_settled)
         .zip(&layout.header.usual)
-        .map(|((reading, is_settled), usual)| Guess {
-            dtype: reading.dtype(),
-            form: reading.form,
-            wanted: None,
-            is_settled: *is_settled,
-            usual: usual.filter(|_| reading.dtype() == DType::String),
+        .map(|((reading, is_settled), usual)| {
+            let mixed = (reading.note.as_deref() == Some(DIFFERENT_FORMS)).then_some(Usual::Number);
+            let usual = usual.or(mixed).filter(|_| reading.dtype() == DType::String);
+            let (dtype, form) = (reading.dtype(), reading.form);
+            Guess { dtype, form, wanted: None, is_settled: *is_settled, usual }
         })
         .collect();
     let forms = likely_forms(&layout.header.evidence, &wants, hints);
@@ -1224,20 +1225,24 @@ fn described(
     let readings = readings.chain(std::iter::repeat_with(Default::default));
     let odds = guesses.iter().zip(&tally.odds).enumerate();
     let odds = odds.map(|(at, (it, odds))| {
-        odds.note(it.usual?, |line| match written {
+        let place_of = |line| match written {
             Some(written) => format!("in {}", written.place(at, line)),
             None => format!("on line {}", line + 1),
-        })
+        };
+        (odds.example(place_of), it.usual.and_then(|it| odds.note(it, place_of)))
     });
     let markers = tally.markers.iter().map(Some).chain(std::iter::repeat(None));
-    let notes = odds.chain(std::iter::repeat(None)).zip(markers);
+    let notes = odds.chain(std::iter::repeat((None, None))).zip(markers);
     let unnamed = header.is_unnamed.iter().copied().chain(std::iter::repeat(false));
     let parts = columns.into_iter().zip(&tally.nulls).zip(readings).zip(notes).zip(unnamed);
-    let columns =
-        parts.map(|((((column, nulls), (reading, seen)), (odds, markers)), is_unnamed)| {
+    let columns = parts.map(
+        |((((column, nulls), (reading, seen)), ((example, odds), markers)), is_unnamed)| {
             // Where the user set the type, the values did not decide it.
             let is_asked = reading.dtype() == column.dtype;
-            let note = reading.note.map(|it| with_name(it, &column.name));
+            let note = reading.note.map(|it| match example {
+                Some(example) if it == DIFFERENT_FORMS => format!("{it}; e.g. {example}"),
+                _ => with_name(it, &column.name),
+            });
             let note = note.or(odds).filter(|_| is_asked);
             let is_flag = column.dtype == DType::Bool && seen.has(TypeEvidence::WORDS);
             let note =
@@ -1254,7 +1259,8 @@ fn described(
                 meaning: reading.meaning.filter(|_| is_asked),
                 is_unnamed,
             }
-        });
+        },
+    );
     let mut columns: Vec<Column> = columns.collect();
     describe(&mut columns, header);
     columns

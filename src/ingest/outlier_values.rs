@@ -137,8 +137,8 @@ enum Why {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OutlierValues {
     found: Vec<OutlierValue>,
-    /// A value of the usual kind that shows the written form.
-    example: Option<String>,
+    /// A value of the usual kind that shows the written form, and its position.
+    example: Option<(u64, String)>,
 }
 
 #[derive(Debug, Clone)]
@@ -157,7 +157,7 @@ impl OutlierValues {
         if !usual.holds(text, nulls) {
             self.count(usual.why(text), row, text);
         } else if self.example.is_none() && is_written_by_people(text) {
-            self.example = Some(shown(text));
+            self.example = Some((row, shown(text)));
         }
     }
 
@@ -171,7 +171,9 @@ impl OutlierValues {
 
     /// Converts rows to lines.
     pub(crate) fn locate(&mut self, line_of: impl Fn(u64) -> u64) {
-        self.found.iter_mut().for_each(|it| it.place = line_of(it.place));
+        let found = self.found.iter_mut().map(|it| &mut it.place);
+        let example = self.example.iter_mut().map(|it| &mut it.0);
+        found.chain(example).for_each(|it| *it = line_of(*it));
     }
 
     /// Adds the values of another part of the file, which is `n_lines` lines further on.
@@ -182,7 +184,13 @@ impl OutlierValues {
                 None => self.found.push(OutlierValue { place: n_lines + odd.place, ..odd }),
             }
         }
-        self.example = self.example.take().or(other.example);
+        let example = other.example.map(|(place, value)| (n_lines + place, value));
+        self.example = self.example.take().or(example);
+    }
+
+    /// Returns a value that shows how people wrote some of them, and where it is; lines are counted from 0.
+    pub(crate) fn example(&self, place_of: impl Fn(u64) -> String) -> Option<String> {
+        self.example.as_ref().map(|(place, value)| format!("`{value}` {}", place_of(*place)))
     }
 
     /// Explains what made the column text; lines are counted from 0, and `place_of` names a place.
@@ -202,7 +210,8 @@ impl OutlierValues {
             }
         });
         let told: Vec<String> = told.collect();
-        let example = self.example.as_ref().map_or_else(String::new, |it| format!("; e.g. `{it}`"));
+        let example =
+            self.example.as_ref().map_or(String::new(), |it| format!("; e.g. `{}`", it.1));
         (!told.is_empty()).then(|| format!("text: {}{example}", told.join("; ")))
     }
 }

@@ -28,6 +28,9 @@ pub(crate) enum ValueForm {
     Words,
 }
 
+/// The note of numbers that no single form fits.
+pub(crate) const DIFFERENT_FORMS: &str = "text: numbers of different forms";
+
 /// What the user specified about all values.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Hints {
@@ -398,7 +401,7 @@ impl Numbers {
         let is_same =
             !self.0.has(TypeEvidence::COMMA.and(TypeEvidence::LAST_POINT).and(TypeEvidence::POINT));
         match (comma, point, decimal) {
-            (None, None, _) => ColumnType::text("text: numbers of different forms".to_owned()),
+            (None, None, _) => ColumnType::text(DIFFERENT_FORMS.to_owned()),
             (Some(form), _, _) if is_same => self.numbers(form, ""),
             (Some(form), Some(_), Some(DecimalMark::Comma))
                 if is_told || !others.hints.is_comma =>

@@ -2,6 +2,7 @@
 //!
 //! Pure: strings go in, strings come out.
 
+pub mod bars;
 pub mod calendar;
 pub mod digits;
 pub mod lists;

@@ -120,6 +120,9 @@ fn a_report_has_one_test_a_rule_whatever_the_data_is() {
     assert_eq!(result["locations"][0]["physicalLocation"]["region"]["startLine"], 5);
     let md = fs::read_to_string(bench.path("dq.md")).unwrap();
     assert!(md.starts_with("## csv-agent: 2 rules: 1 good, 1 bad\n"), "{md}");
+    let table = "**bad: no total below 0**\n\n| where | order_id | total |\n|---|---|---|\n\
+                 | my orders, 1.csv:5 | 2 | -1 |\n| my orders, 1.csv:8 | 3 | -2 |\n";
+    assert!(md.ends_with(table), "{md}");
     let before = names();
     fs::write(bench.path("my orders, 1.csv"), ORDERS.replace('-', "")).unwrap();
     check(&bench, flags).succeeds();
@@ -242,7 +245,7 @@ fn rows_that_come_from_no_row_have_no_line() {
         bench(&rule("sum", "select sum(total) as sum from orders having sum(total) < 1000"));
     let run = check(&bench, "--report github --report junit=dq.xml").fails_with(11);
     assert!(run.stdout().contains("bad        sum: 1 row\n             sum=902\n"), "{run}");
-    assert!(run.stderr().contains("::error title=csv-agent::sum: 1 row\n"), "{run}");
+    assert!(run.stderr().contains("::error title=csv-agent::sum: 1 row: sum=902\n"), "{run}");
 }
 
 #[test]
@@ -347,9 +350,14 @@ fn rules_are_proposed_that_the_data_keeps() {
     fs::write(bench.path("items.csv"), format!("item_id,kind,price\n{}\n", rows.join("\n")))
         .unwrap();
     fs::write(bench.path("lines.csv"), "line,item_id\n1,5\n2,5\n3,39\n").unwrap();
-    let script = "csv-agent check --init sales.csv items.csv lines.csv > checks.toml && csv-agent check --locked -q";
+    let day = |it: usize| format!("{}-{:02}-{:02}", 2000 + it / 336, it / 28 % 12 + 1, it % 28 + 1);
+    let rows: Vec<String> = (0..1_000).map(|it| format!("{},{}\n", day(it), it % 7)).collect();
+    fs::write(bench.path("days.csv"), format!("day,n\n{}", rows.concat())).unwrap();
+    let script = "csv-agent check --init sales.csv items.csv lines.csv days.csv > checks.toml && \
+                  csv-agent check --locked -q";
     let run = bench.shell(script, &[]).succeeds();
     for rule in [
+        "days: day is unique",
         "items: item_id is unique",
         "items: price is not below 0",
         "items: kind is one of 2 values",
@@ -401,6 +409,8 @@ fn what_changed_since_the_data_was_accepted_is_found_and_nothing_else() {
         (accepted(400, 50, 30, 10), "missing values", 10),
         (accepted(400, 90, 2, 10), "distributions", 10),
         (accepted(400, 50, 2, 60), "distributions", 10),
+        // Without rows, columns have no types.
+        ("id,region,total\n".to_owned(), "number of rows", 10),
         (accepted(400, 50, 2, 10).replace("region", "area"), "columns", 11),
         (accepted(400, 50, 2, 10).replace(",17\n", ",n/a!\n"), "columns", 11),
     ] {
@@ -417,9 +427,17 @@ fn what_changed_since_the_data_was_accepted_is_found_and_nothing_else() {
     }
     assert_eq!(fs::read(bench.path("checks.baseline.json")).unwrap(), baseline);
     put(&accepted(400, 90, 2, 10));
-    let run = check(&bench, "").fails_with(10);
-    let line = "column=region, psi=0.872, most=west: 50.0 % → 10.0 %\n";
+    let run = check(&bench, "--report md=dq.md --report github").fails_with(10);
+    let line = "column=region, psi=0.872, was=▅▅, is=█▁, most=west: 50.0 % → 10.0 %\n";
     assert!(run.stdout().contains(line), "{run}");
+    let escaped = line.replace('%', "%25");
+    let annotation =
+        format!("::warning title=csv-agent::t: distributions as accepted: 1 row: {escaped}");
+    assert!(run.stderr().contains(&annotation), "{run}");
+    let table = "| column | psi | was | is | most |\n|---|---|---|---|---|\n\
+                 | region | 0.872 | ▅▅ | █▁ | west: 50.0 % → 10.0 % |\n";
+    let report = fs::read_to_string(bench.path("dq.md")).unwrap();
+    assert!(report.ends_with(table), "{report}");
     check(&bench, "--accept").succeeds();
     check(&bench, "").succeeds();
     let text = fs::read_to_string(bench.path("checks.baseline.json")).unwrap();
@@ -663,12 +681,44 @@ fn lines_are_wrapped_where_the_terminal_is_narrow() {
 
 #[test]
 fn a_value_that_makes_a_column_text_is_the_reason() {
-    let bench = bench(&rule(BROKEN.0, BROKEN.1));
-    fs::write(bench.path("my orders, 1.csv"), ORDERS.replace("900", "9oo")).unwrap();
-    let run = check(&bench, "").fails_with(9);
-    let reason =
-        "column `total` of `orders` is text: 1 value that is not a number, `9oo` on line 7";
-    assert!(run.stdout().contains(reason) || run.stderr().contains(reason), "{run}");
+    let rules = rule(BROKEN.0, BROKEN.1)
+        + &rule("sum", "select * from orders\nqualify sum(total) over () < 0")
+        + &rule("typo", "select order_id from orders wher total < 0")
+        + &claim("limit", "total is at most 1000");
+    let bench = bench(&rules);
+    check(&bench, "--update").fails_with(9);
+    let hint =
+        "             hint: correct the data, or read the column in another way under `[data]`\n";
+    for (value, note) in [
+        ("9oo", "1 value that is not a number, `9oo` on line 7"),
+        ("\"9,50\"", "numbers of different forms; e.g. `9,50` on line 7"),
+        (
+            "€900",
+            "amounts of money, some without a currency; `--dtype 'total=money'` makes them numbers",
+        ),
+    ] {
+        let orders = ORDERS.replace("900", value).replace(",-1", ",-1.5");
+        fs::write(bench.path("my orders, 1.csv"), orders).unwrap();
+        let cause = format!("column `total` of `orders` is text: {note}");
+        for flags in ["", "--update"] {
+            let run = check(&bench, flags).fails_with(9);
+            for (name, reason) in [
+                (BROKEN.0, "text and bigint cannot be combined (line 1, column 42)"),
+                ("sum", "`sum` takes numbers, not text (line 2, column 9)"),
+                ("limit", "text and bigint cannot be combined (line 3, column 12)"),
+            ] {
+                let line = format!("undecided  {name}: {cause} ({reason})\n");
+                assert!(run.stdout().contains(&line), "{line}{run}");
+            }
+            assert_eq!(run.stdout().matches(hint).count(), 3, "{run}");
+        }
+        // Where it is compiled, the reading is refused for the same reason.
+        fs::remove_file(bench.path("checks.lock")).unwrap();
+        let run = check(&bench, "--update").fails_with(9);
+        assert!(run.stdout().contains(&format!(" ({cause})\n{hint}")), "{run}");
+        fs::write(bench.path("my orders, 1.csv"), ORDERS).unwrap();
+        check(&bench, "--update").fails_with(9);
+    }
 }
 
 #[test]

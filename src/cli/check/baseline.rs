@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use csv_agent_render::report::checks::{PlacedRow, RuleOutcome, RuleReport};
 use csv_agent_session::Session;
-use csv_agent_text::sql::identifier;
+use csv_agent_text::{bars::bars, sql::identifier};
 use csv_agent_types::catalog::{Column, DType, Dataset};
 use csv_agent_types::conversation::Assessment;
 use csv_agent_types::limits::CHECKS_BYTES_MAX;
@@ -228,8 +228,13 @@ impl DatasetThen {
 
     fn other_columns(&self, now: &DatasetThen) -> Vec<PlacedRow> {
         let of = |it: Option<&ColumnThen>| json!(it.map_or("", |it| it.dtype.as_str()));
-        let changed =
-            |it: &&ColumnThen| now.column(&it.name).is_none_or(|new| new.dtype != it.dtype);
+        // Without values, the type of a column says nothing.
+        let has_values = |then: &ColumnThen, new: &ColumnThen| {
+            then.missing < self.rows && new.missing < now.rows
+        };
+        let is_other =
+            |it: &ColumnThen, new: &ColumnThen| new.dtype != it.dtype && has_values(it, new);
+        let changed = |it: &&ColumnThen| now.column(&it.name).is_none_or(|new| is_other(it, new));
         let gone = self.columns.iter().filter(changed).map(|it| {
             row([
                 ("column", json!(it.name)),
@@ -296,9 +301,9 @@ fn moved(then: &ColumnThen, now: &ColumnThen) -> Option<PlacedRow> {
             if counts.len() == now.len() =>
         {
             let name = |at: usize| match (at.checked_sub(1).map(|it| edges[it]), edges.get(at)) {
-                (None, Some(to)) => format!("below {to}"),
-                (Some(from), Some(to)) => format!("{from} to {to}"),
-                (Some(from), None) => format!("above {}", from.next_down()),
+                (None, Some(to)) => format!("below {}", readable(*to)),
+                (Some(from), Some(to)) => format!("{} to {}", readable(from), readable(*to)),
+                (Some(from), None) => format!("above {}", readable(from.next_down())),
                 (None, None) => "all".to_owned(),
             };
             (0..counts.len()).map(|at| (name(at), counts[at], now[at])).collect()
@@ -338,13 +343,26 @@ fn moved(then: &ColumnThen, now: &ColumnThen) -> Option<PlacedRow> {
         below += now - then;
         ks = ks.max(below.abs());
     }
-    let mut moved = row([("column", json!(now.name)), ("psi", json!(rounded(psi)))]);
+    // Bars of the same scale and width, so that both can be compared in any font.
+    let largest = counts.iter().map(|it| shares(it).0.max(shares(it).1)).fold(0.0, f64::max);
+    let before = bars(counts.iter().map(|it| shares(it).0), largest, '▁');
+    let after = bars(counts.iter().map(|it| shares(it).1), largest, '▁');
+    let mut moved = row([
+        ("column", json!(now.name)),
+        ("psi", json!(rounded(psi))),
+        ("was", json!(before)),
+        ("is", json!(after)),
+        ("most", json!(format!("{}: {} → {}", most.0, percent(was), percent(is)))),
+    ]);
     if matches!(then.parts, Some(ValueParts::Numbers { .. })) {
         moved.values.push(("ks".to_owned(), json!(rounded(ks))));
     }
-    let shift = format!("{}: {} → {}", most.0, percent(was), percent(is));
-    moved.values.push(("most".to_owned(), json!(shift)));
     Some(moved)
+}
+
+/// Returns a number without the digits that computing it has added: 82.85 for 82.85000000000001.
+fn readable(number: f64) -> f64 {
+    format!("{number:.12e}").parse().unwrap_or(number)
 }
 
 fn rounded(number: f64) -> f64 {

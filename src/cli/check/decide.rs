@@ -19,6 +19,10 @@ use crate::options::GlobalOptions;
 use crate::options::settings::Settings;
 use crate::row_places::RowPlaces;
 
+/// What to do about a column that is text because of some of its values.
+pub(super) const DATA_HINT: &str =
+    "correct the data, or read the column in another way under `[data]`";
+
 /// The statement that decides a rule.
 pub(super) struct RuleStatement {
     /// It returns the rows that break the rule.
@@ -102,24 +106,47 @@ fn prepared(
     Ok(PreparedRule { prepared, origin })
 }
 
-/// Returns the result of a refused statement, with the values that made one of its columns text, if a few did.
+/// Returns the result of a refused statement, with the values that made its column text, if that is why.
 fn refused(error: SqlError, catalog: &Catalog, sql: &str) -> RuleOutcome {
     let reason = error.to_string();
-    let columns = catalog.iter().flat_map(|(name, it)| it.columns.iter().map(move |it| (name, it)));
-    let mut text = columns.filter(|(_, it)| it.dtype == DType::String && sql.contains(&it.name));
-    let found = text.find_map(|(dataset, column)| {
-        let note = column.note.as_deref()?.strip_prefix("text: ")?;
-        note.contains(" that ").then_some((dataset, &column.name, note))
-    });
-    match found {
-        // An unknown name has another cause.
-        Some((dataset, column, note)) if !error.is_unknown_name => {
-            let cause = format!("column `{column}` of `{dataset}` is text: {note} ({reason})");
-            let hint = "correct the data, or read the column in another way under `[data]`";
-            RuleOutcome::Undecided(cause, Some(hint.to_owned()))
+    let is_type = error.message.contains("text") && !error.is_unknown_name;
+    let (line, column) = error.position.unwrap_or((1, 1));
+    let skipped = |n: u64| usize::try_from(n.saturating_sub(1)).unwrap_or(usize::MAX);
+    let lines: String = sql.split_inclusive('\n').skip(skipped(line)).collect();
+    let rest: String = lines.chars().skip(skipped(column)).collect();
+    match text_cause(&rest, catalog).filter(|_| is_type) {
+        Some(cause) => {
+            RuleOutcome::Undecided(format!("{cause} ({reason})"), Some(DATA_HINT.to_owned()))
         }
-        _ => RuleOutcome::Undecided(reason, error.hint),
+        None => RuleOutcome::Undecided(reason, error.hint),
     }
+}
+
+/// Returns why the text column that these words name first is text, if its values look like those of another type.
+pub(super) fn text_cause(words: &str, catalog: &Catalog) -> Option<String> {
+    let words = words.to_lowercase();
+    let columns = catalog.iter().flat_map(|(name, it)| it.columns.iter().map(move |it| (name, it)));
+    let text = columns.filter(|it| it.1.dtype == DType::String);
+    let noted = text.filter_map(|(dataset, column)| {
+        let note = column.note.as_deref()?.strip_prefix("text: ")?;
+        let name = column.name.to_lowercase();
+        let place =
+            place_of(&name, &words).or_else(|| place_of(&name.replace('_', " "), &words))?;
+        Some((place, dataset, column, note))
+    });
+    let (_, dataset, column, note) = noted.min_by_key(|it| it.0)?;
+    Some(format!("column `{}` of `{dataset}` is text: {note}", column.name))
+}
+
+/// Returns where words have a name, also in the plural. A part of another name is not it.
+fn place_of(name: &str, words: &str) -> Option<usize> {
+    let is_apart = |it: Option<char>| it.is_none_or(|it| !it.is_alphanumeric() && it != '_');
+    let mut places = words.match_indices(name).map(|it| it.0);
+    places.find(|at| {
+        let (before, after) = (&words[..*at], &words[at + name.len()..]);
+        let after = after.strip_prefix('s').unwrap_or(after);
+        is_apart(before.chars().next_back()) && is_apart(after.chars().next())
+    })
 }
 
 /// Returns the result of a rule whose query failed. Fails when the engine itself cannot run.

@@ -107,7 +107,8 @@ impl ChecksFile {
         let bytes = match named_file::read(path, CHECKS_BYTES_MAX) {
             Err(NotRead::Failed(error)) if error.kind() == ErrorKind::NotFound => {
                 let message = format!("cannot read `{}`: no such file", path.display());
-                let hint = "name the file with the rules; `csv-agent help checks` describes it";
+                let hint = "name the file with the rules; `csv-agent check --init DATA` proposes rules for a data \
+                            file, and `csv-agent help checks` describes the form";
                 return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
             }
             bytes => bytes,

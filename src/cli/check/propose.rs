@@ -174,7 +174,7 @@ impl<'a> ColumnsOf<'a> {
         self.columns().filter(move |it| {
             let is_key = it.facts.is_key == Some(true) && 1 < n_rows;
             is_key
-                && matches!(it.dtype, DType::Int64 | DType::String)
+                && matches!(it.dtype, DType::Int64 | DType::String | DType::Date)
                 && (KEY_ROWS_MIN <= n_rows || is_key_name(it.name))
         })
     }
@@ -253,7 +253,8 @@ impl<'a> ColumnsOf<'a> {
             let other = ColumnsOf(other);
             let name = other.0.name.to_lowercase();
             let prefixes = [Some(&*name), name.strip_suffix('s'), name.strip_suffix("es")];
-            for key in other.key_columns() {
+            // Days of one table are in another by chance.
+            for key in other.key_columns().filter(|it| it.dtype != DType::Date) {
                 let is_named = |it: &ColumnToPropose| {
                     let own = it.name.to_lowercase();
                     let rest = prefixes.iter().flatten().find_map(|it| own.strip_prefix(*it));

@@ -9,7 +9,7 @@ use csv_agent_types::catalog::Catalog;
 use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::compile::{Compiled, compile, with_fixed_form};
-use super::decide::RuleStatement;
+use super::decide::{DATA_HINT, RuleStatement, text_cause};
 use super::file::{CheckRule, RuleBody, USUAL};
 use super::lock::{ChecksLock, CompiledClaim};
 use super::{model, proof};
@@ -99,9 +99,13 @@ impl<'a> Statements<'a> {
                         Ok(RuleStatement { sql: found.sql.clone(), reading: Some((reading, by)) })
                     }
                     (Err(_), Some(refused)) => {
-                        let hint = "say it in other words, write the rule as `sql`, or let a model compile it: \
-                                    `--model NAME`";
-                        Err(RuleOutcome::Undecided(refused.clone(), Some(hint.to_owned())))
+                        let words = "say it in other words, write the rule as `sql`, or let a model compile it: \
+                                     `--model NAME`";
+                        let (reason, hint) = match text_cause(claim, catalog) {
+                            Some(cause) => (format!("{refused} ({cause})"), DATA_HINT),
+                            None => (refused.clone(), words),
+                        };
+                        Err(RuleOutcome::Undecided(reason, Some(hint.to_owned())))
                     }
                     (Err(reason), None) => {
                         let hint = format!("`{}` compiles the claim", self.command());

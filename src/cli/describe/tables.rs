@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use csv_agent_query::describe::{Bin, ColumnFacts};
 use csv_agent_render::table::{self, TableStyle};
 use csv_agent_text::{
+    bars,
     digits::{count, grouped, number},
     fit, sanitize,
 };
@@ -15,8 +16,6 @@ use super::described::{Described, remarks};
 use crate::listing;
 use crate::options::GlobalOptions;
 
-/// Heights of the bars of a histogram.
-const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// Cells of a frequent value on a terminal.
 const VALUE_CELLS_MAX: usize = 24;
 /// Lines of a cell on a terminal.
@@ -188,16 +187,10 @@ fn distinct(facts: &ColumnFacts, exact: fn(u64) -> Value) -> Value {
 }
 
 /// Returns the bins as bars of one cell each. A bin that is not empty has a bar, however few are in it.
+#[expect(clippy::cast_precision_loss, reason = "a bar has eight heights")]
 fn bars(histogram: &[Bin]) -> String {
-    let largest = histogram.iter().map(|it| it.count).max().unwrap_or(0).max(1);
-    let bar = |it: &Bin| {
-        let eighths = u128::from(it.count) * BARS.len() as u128;
-        match usize::try_from(eighths.div_ceil(u128::from(largest))) {
-            Ok(height @ 1..) => BARS[height.min(BARS.len()) - 1],
-            _ => ' ',
-        }
-    };
-    histogram.iter().map(bar).collect()
+    let counts = || histogram.iter().map(|it| it.count as f64);
+    bars::bars(counts(), counts().fold(0.0, f64::max), ' ')
 }
 
 fn text_or_null(text: String) -> Value {

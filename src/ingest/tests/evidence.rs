@@ -56,6 +56,10 @@ fn the_first_value_that_makes_a_column_text_is_told_with_its_line() {
         &["1.5", "(1.2)", "3", "x"],
         Some("text: 1 value that is not an amount, `x` on line 5; e.g. `(1.2)`"),
     );
+    check(
+        &["5", "7.25", "12,50", "9"],
+        Some("text: numbers of different forms; e.g. `12,50` on line 4"),
+    );
     check(&["1", "x", "*"], None);
     check(&["apple", "pear", "5", "plum"], None);
     check(&["1", "2", "3", "NA"], Some("1 `NA` read as missing"));

@@ -92,11 +92,6 @@ pub struct PlacedRow {
 impl PlacedRow {
     /// Returns the row as one line: `orders.csv:8: order_id=1127, amount=-118.0`.
     pub fn text(&self) -> String {
-        let value = |value: &Value| match value {
-            Value::Null => "null".to_owned(),
-            Value::String(text) => cut(&sanitize::one_line(text), VALUE_CELLS_MAX).into_owned(),
-            other => other.to_string(),
-        };
         let shown = self.values.iter().take(COLUMNS_MAX);
         let shown = shown.map(|(name, it)| format!("{}={}", sanitize::one_line(name), value(it)));
         let mut values = shown.collect::<Vec<_>>().join(", ");
@@ -121,6 +116,43 @@ impl PlacedRow {
     }
 }
 
+/// Returns a value of a row.
+fn value(value: &Value) -> String {
+    match value {
+        Value::Null => "null".to_owned(),
+        Value::String(text) => cut(&sanitize::one_line(text), VALUE_CELLS_MAX).into_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// Returns rows as a table in Markdown: where each is, if that is known, and its first columns.
+fn table(rows: &[PlacedRow]) -> String {
+    let mut names: Vec<&str> = Vec::new();
+    for (name, _) in rows.iter().flat_map(|it| &it.values) {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    let has_more = COLUMNS_MAX < names.len();
+    names.truncate(COLUMNS_MAX);
+    let has_place = rows.iter().any(|it| it.file.is_some());
+    let line = |place: &str, values: Vec<String>| {
+        let place = has_place.then(|| place.to_owned());
+        let more = has_more.then(|| "…".to_owned());
+        let cells = place.into_iter().chain(values).chain(more).map(|it| cell(&it));
+        format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "))
+    };
+    let mut text = line("where", names.iter().map(|it| (*it).to_owned()).collect());
+    let n_columns = names.len() + usize::from(has_place) + usize::from(has_more);
+    text.extend(["|", &"---|".repeat(n_columns), "\n"]);
+    for row in rows {
+        let of = |name: &&str| row.values.iter().find(|it| it.0 == **name);
+        let values = names.iter().map(|it| of(it).map_or_else(String::new, |it| value(&it.1)));
+        text += &line(&row.place().unwrap_or_default(), values.collect());
+    }
+    text
+}
+
 impl RuleReport {
     /// Returns the result in a word.
     pub fn word(&self) -> &'static str {
@@ -134,22 +166,27 @@ impl RuleReport {
     /// Returns the rows that break it as lines, and how many more there are.
     pub fn lines(&self) -> Vec<String> {
         let RuleOutcome::Broken(n_rows, rows) = &self.outcome else { return Vec::new() };
-        let more = n_rows.saturating_sub(rows.len() as u64);
-        let more = (0 < more).then(|| format!("and {}", count(more, "more row")));
-        rows.iter().map(PlacedRow::text).filter(|it| !it.is_empty()).chain(more).collect()
+        let lines = rows.iter().map(PlacedRow::text).filter(|it| !it.is_empty());
+        lines.chain(more(*n_rows, rows)).collect()
     }
 
-    /// Returns a finding for each file with rows that break it.
+    /// Returns a finding for each file with rows that break it, and one for rows without a file.
     fn findings(&self) -> Vec<FindingShown> {
         let RuleOutcome::Broken(n_rows, rows) = &self.outcome else { return Vec::new() };
         let text = format!("{}: {}", sanitize::one_line(&self.name), count(*n_rows, "row"));
+        // Of a row without a line, nobody can look up the values.
+        let of = |row: &PlacedRow| match &row.file {
+            Some(_) => text.clone(),
+            None if *n_rows == 1 => format!("{text}: {}", row.text()),
+            None => format!("{text}, the first: {}", row.text()),
+        };
         let mut found: Vec<FindingShown> = Vec::new();
         for row in rows {
             let at = found.iter().position(|it| it.source_file == row.file);
             let at = at.unwrap_or_else(|| {
                 let finding = Finding {
                     dataset: row.dataset.clone(),
-                    ..Finding::new(self.severity, text.clone())
+                    ..Finding::new(self.severity, of(row))
                 };
                 found.push(FindingShown {
                     finding,
@@ -291,19 +328,25 @@ impl ChecksReport {
             let _ = writeln!(text, "| {word} | {name} | {rows} | {ms} ms |");
         }
         for rule in &self.rules {
-            let lines = match &rule.outcome {
+            let found = match &rule.outcome {
                 RuleOutcome::Kept => continue,
-                RuleOutcome::Broken(..) => rule.lines(),
-                RuleOutcome::Undecided(reason, hint) => vec![told(reason, hint.as_deref())],
+                RuleOutcome::Broken(n_rows, rows) => {
+                    let more = more(*n_rows, rows).map(|it| format!("\n{it}\n"));
+                    table(rows) + &more.unwrap_or_default()
+                }
+                RuleOutcome::Undecided(reason, hint) => cell(&told(reason, hint.as_deref())) + "\n",
             };
             // Writing to a string cannot fail.
-            let _ = writeln!(text, "\n**{}: {}**\n", rule.word(), cell(&rule.name));
-            for line in lines {
-                text.extend(["- ", &cell(&line), "\n"]);
-            }
+            let _ = write!(text, "\n**{}: {}**\n\n{found}", rule.word(), cell(&rule.name));
         }
         text
     }
+}
+
+/// Returns how many rows there are beside those that are shown.
+fn more(n_rows: u64, shown: &[PlacedRow]) -> Option<String> {
+    let more = n_rows.saturating_sub(shown.len() as u64);
+    (0 < more).then(|| format!("and {}", count(more, "more row")))
 }
 
 /// Returns a reason with what to do about it.
