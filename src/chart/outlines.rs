@@ -1,10 +1,11 @@
 //! Text as shapes, for an SVG whose viewer may lack the font.
 
+use std::fmt::{Arguments, Write};
+
 use ab_glyph::{Font, OutlineCurve, Point};
 
 use super::glyphs::{Weight, in_common_fonts, set, spelt};
 use super::shaping::Set;
-use super::svg::put;
 use super::text::to_pixel;
 
 /// Units per em of the shapes.
@@ -30,6 +31,11 @@ pub(crate) fn outlines(text: &str, weight: Weight) -> Option<Outlines> {
         pen += glyph.advance;
     }
     Some(Outlines { path, width: pen * EM })
+}
+
+/// Adds to a text.
+pub(crate) fn put(text: &mut String, more: Arguments<'_>) {
+    text.write_fmt(more).expect("a string takes everything");
 }
 
 /// Adds the shape of a glyph at a pen, in ems. Steps are relative, from rounded place to rounded place.

@@ -4,7 +4,7 @@
 //! on the root element; nothing refers to anything outside the document.
 
 use std::convert::Infallible;
-use std::fmt::{Arguments, Write};
+use std::fmt::Arguments;
 
 use plotters_backend::text_anchor::HPos;
 use plotters_backend::{
@@ -14,7 +14,7 @@ use plotters_backend::{
 use sha2::{Digest, Sha256};
 
 use super::glyphs::{Weight, has_rtl, spelt};
-use super::outlines::{EM, Outlines, outlines};
+use super::outlines::{EM, Outlines, outlines, put};
 use super::raster::Drawn;
 use super::sheet::SIZE;
 use super::text::to_pixel;
@@ -238,11 +238,6 @@ fn steps(path: impl IntoIterator<Item = BackendCoord>) -> String {
         before = Some((x, y));
     }
     steps
-}
-
-/// Adds to a text.
-pub(crate) fn put(text: &mut String, more: Arguments<'_>) {
-    text.write_fmt(more).expect("a string takes everything");
 }
 
 fn hex(colour: BackendColor) -> String {
