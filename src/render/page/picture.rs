@@ -68,8 +68,8 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_of_a_few_columns_is_narrow() {
-        assert!(picture(&drawn("column"), "c").unwrap().is_narrow);
+    fn a_picture_of_a_single_column_is_narrow() {
+        assert!(picture(&drawn("percent_stacked_column"), "c").unwrap().is_narrow);
         assert!(!picture(&drawn("scatter"), "c").unwrap().is_narrow);
     }
 
