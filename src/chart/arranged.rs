@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use csv_agent_types::chart::{Chart, ChartSpec, Series};
-use csv_agent_types::chart_options::{Annotation, ChartOptions};
+use csv_agent_types::chart_options::{Annotation, ChartOptions, ChartOrder};
 use csv_agent_types::frame::Frame;
 
 use super::distribution::summarised;
@@ -77,6 +77,8 @@ fn wide(plot: Plot, spec: &ChartSpec) -> Option<Chart> {
         number_format: it.number_format,
         line_series: it.line_series.clone(),
         annotations: Some(annotations).filter(|it| !it.is_empty()),
+        order: Some(ChartOrder::AsGiven),
+        value_labels: it.value_labels,
         ..ChartOptions::default()
     });
     let arranged = ChartSpec {
@@ -126,7 +128,7 @@ mod tests {
         let rows =
             [[json!("Mon"), json!(0.5), json!(0.5)], [json!("Tue"), json!(0.25), json!(0.75)]];
         assert_eq!(found.frame().rows, rows);
-        assert_eq!(found.spec().y_label.as_deref(), Some("Share of Revenue in EUR"));
+        assert_eq!(found.spec().y_label.as_deref(), Some("Share of revenue in EUR"));
     }
 
     #[test]

@@ -130,11 +130,7 @@ impl Plot {
             ChartType::Scatter | ChartType::Histogram | ChartType::Line | ChartType::Area
         );
         let wanted = match (order, &self.x) {
-            (Some(ChartOrder::Value), _) if is_category => {
-                let mut rows: Vec<_> = (0..self.x.len()).collect();
-                rows.sort_by(|a, b| self.size(*b).total_cmp(&self.size(*a)));
-                Some(rows)
-            }
+            (Some(ChartOrder::Value), _) if is_category => Some(self.largest_first()),
             (Some(ChartOrder::Name), X::Labels(labels)) if is_category => {
                 let mut rows: Vec<_> = (0..labels.len()).collect();
                 rows.sort_by(|a, b| by_name(&labels[*a], &labels[*b]));
@@ -143,7 +139,7 @@ impl Plot {
             (None | Some(ChartOrder::Calendar), X::Labels(labels))
                 if self.chart_type != ChartType::Scatter =>
             {
-                calendar(labels)
+                calendar(labels).or_else(|| self.by_value(order.is_none()))
             }
             _ => None,
         };
@@ -153,6 +149,29 @@ impl Plot {
         if is_category {
             self.leave_out();
         }
+    }
+
+    fn largest_first(&self) -> Vec<usize> {
+        let mut rows: Vec<_> = (0..self.x.len()).collect();
+        rows.sort_by(|a, b| self.size(*b).total_cmp(&self.size(*a)));
+        rows
+    }
+
+    /// Returns the largest categories first, if they are in an order that says nothing: that of the alphabet,
+    /// in which grouping leaves them, or for boxes that of the rows.
+    fn by_value(&self, is_free: bool) -> Option<Vec<usize>> {
+        use ChartType::{Bar, Box, Column, StackedBar, StackedColumn};
+        let X::Labels(labels) = &self.x else { return None };
+        // Names such as "18 to 25" are in an order of their own; "bmw 320i" among others is not.
+        let has_digit = |it: &&String| it.contains(|it: char| it.is_ascii_digit());
+        let is_numbered = labels.len() <= 2 * labels.iter().filter(has_digit).count();
+        let says_nothing = match self.chart_type {
+            Box => true,
+            Bar | Column | StackedBar | StackedColumn => is_alphabetical(labels),
+            _ => false,
+        };
+        (is_free && says_nothing && !is_numbered && self.line.is_none())
+            .then(|| self.largest_first())
     }
 
     /// Returns the sum of a row; missing values come last in descending order.
@@ -174,7 +193,8 @@ impl Plot {
         let n_kept = CHART_CATEGORIES_MAX - usize::from(adds);
         let weight = |row: usize| match self.boxes.get(row) {
             Some(it) => count(it.n),
-            None => self.size(row).abs(),
+            // Categories without a value are left out first.
+            None => self.total(row).map_or(-1.0, f64::abs),
         };
         let mut largest: Vec<_> = (0..n_rows).collect();
         largest.sort_by(|a, b| weight(*b).total_cmp(&weight(*a)));
@@ -200,12 +220,12 @@ impl Plot {
     /// Turns values into shares of their row. A single series is shared among the rows: what a pie
     /// shows.
     pub(crate) fn share(&mut self) {
-        let of = self.y_label.take().map_or(String::new(), |it| format!(" of {it}"));
+        let of = self.y_label.take().map_or(String::new(), |it| format!(" of {}", inner(&it)));
         self.y_label = Some(format!("Share{of}"));
         if let [only] = self.series.as_slice()
             && 1 < self.x.len()
         {
-            self.y_label = Some(format!("Share{of} by {}", self.x_label));
+            self.y_label = Some(format!("Share{of} by {}", inner(&self.x_label)));
             let total: f64 = only.values.iter().flatten().sum();
             let name = format!("{}: {} in total", only.name, amount(total, self.measure));
             let mut parts: Vec<_> = (0..self.x.len())
@@ -233,6 +253,25 @@ impl Plot {
             }
         }
     }
+}
+
+/// Returns a label as it is within a sentence: only the first letter of a word of small letters changes.
+fn inner(label: &str) -> String {
+    let word = label.split(' ').next().unwrap_or_default();
+    let is_word = word.chars().skip(1).all(char::is_lowercase) && 1 < word.chars().count();
+    let mut letters = label.chars();
+    match letters.next() {
+        Some(first) if is_word => first.to_lowercase().chain(letters).collect(),
+        _ => label.to_owned(),
+    }
+}
+
+/// Returns whether several names are in the order of the alphabet. Single letters may be grades.
+fn is_alphabetical(labels: &[String]) -> bool {
+    let names: Vec<_> = labels.iter().map(|it| it.to_lowercase()).collect();
+    2 < names.len()
+        && names.iter().all(|it| 1 < it.chars().count())
+        && names.windows(2).all(|it| it[0] < it[1])
 }
 
 fn sum(series: &PlotSeries, rows: &[usize]) -> Option<f64> {
@@ -332,18 +371,54 @@ mod tests {
     fn categories_are_ordered_as_asked_and_else_as_given() {
         let values = [json!(2), Value::Null, json!(9)];
         let labels = |order| drawn(ChartType::Bar, &values, order).1.join(", ");
-        assert_eq!(labels(None), "a shop, b shop, c shop");
+        assert_eq!(labels(Some(ChartOrder::AsGiven)), "a shop, b shop, c shop");
         assert_eq!(labels(Some(ChartOrder::Value)), "c shop, a shop, b shop");
         assert_eq!(labels(Some(ChartOrder::Name)), "a shop, b shop, c shop");
     }
 
     #[test]
+    fn categories_in_the_order_of_the_alphabet_come_by_value() {
+        let labels = |kind, names: &[&str]| {
+            let x: Vec<_> = names.iter().map(|it| json!(it)).collect();
+            let values = (0..names.len()).map(|it| json!(it)).collect();
+            let plot = Plot::of(&chart(kind, "", "object", &x, &[("n", values)]));
+            (0..plot.x.len()).map(|it| plot.x.full_label(it)).collect::<Vec<_>>().join(", ")
+        };
+        let (bar, line) = (ChartType::Bar, ChartType::Line);
+        assert_eq!(labels(bar, &["ash", "Beech 2", "elm"]), "elm, Beech 2, ash");
+        assert_eq!(labels(bar, &["small", "middle", "large"]), "small, middle, large");
+        for given in [&["A", "B", "C"][..], &["ash", "elm"], &["0 to 9", "10 to 19", "20 to 29"]] {
+            assert_eq!(labels(bar, given), given.join(", "));
+        }
+        assert_eq!(labels(line, &["ash", "beech", "elm"]), "ash, beech, elm");
+    }
+
+    #[test]
+    fn boxes_are_in_the_order_of_numbers_or_of_their_medians() {
+        let labels = |dtype: &str, x: &[Value]| {
+            let values = (0..x.len()).map(|it| json!(it)).collect();
+            let plot = Plot::of(&chart(ChartType::Box, "", dtype, x, &[("n", values)]));
+            (0..plot.x.len()).map(|it| plot.x.full_label(it)).collect::<Vec<_>>().join(", ")
+        };
+        assert_eq!(labels("int64", &[json!(8), json!(4), json!(6)]), "4, 6, 8");
+        assert_eq!(labels("object", &[json!("low"), json!("high")]), "high, low");
+    }
+
+    #[test]
+    fn categories_without_a_value_are_left_out_first() {
+        let mut values: Vec<_> = (0..26).map(|it| json!(it)).collect();
+        values[3] = Value::Null;
+        let (_, labels) = drawn(ChartType::Bar, &values, Some(ChartOrder::AsGiven));
+        assert!(labels.len() == 25 && !labels.contains(&"d shop".to_owned()), "{labels:?}");
+    }
+
+    #[test]
     fn of_too_many_categories_the_largest_are_kept_and_parts_are_added_up() {
         let values: Vec<_> = (1..=26).map(|it| json!(it)).collect();
-        let (plot, labels) = drawn(ChartType::Bar, &values, None);
+        let (plot, labels) = drawn(ChartType::Bar, &values, Some(ChartOrder::AsGiven));
         assert_eq!((labels.len(), labels[0].as_str()), (25, "b shop"));
         assert_eq!(plot.notes[0], "The 25 largest of 26 are shown.");
-        let (plot, labels) = drawn(ChartType::StackedBar, &values, None);
+        let (plot, labels) = drawn(ChartType::StackedBar, &values, Some(ChartOrder::AsGiven));
         assert_eq!((labels.len(), labels[24].as_str()), (25, "other (2)"));
         assert_eq!(plot.value((0, 24)), Some(3.0));
     }

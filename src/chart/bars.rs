@@ -191,7 +191,7 @@ struct BarValues(Vec<Vec<String>>);
 impl BarValues {
     /// Returns values, or the totals of stacks, in a common format, if `tell` can format them.
     fn of(plot: &Plot, tell: impl Fn(&[Option<f64>]) -> Option<Vec<String>>) -> Option<BarValues> {
-        if plot.chart_type == ChartType::PercentStackedColumn {
+        if plot.chart_type == ChartType::PercentStackedColumn || !plot.has_values {
             return None;
         }
         let all: Vec<_> = if plot.chart_type.is_stacked() {
@@ -299,7 +299,9 @@ fn below(plot: &Plot, bars: &Bars, band: f64, left: f64) -> AxisLabels {
     if plot.bins.is_empty() || distribution::is_single(&plot.bins) {
         return AxisLabels::bands(&bars.bands.x, band, left, &plot.space);
     }
-    let labels = distribution::edge_labels(&plot.bins).into_iter().enumerate();
+    let labels = distribution::edge_labels(&plot.bins);
+    let every = stride(widest(labels.iter()) + 8.0, band);
+    let labels = labels.into_iter().enumerate().step_by(every);
     AxisLabels::level(labels.map(|(at, label)| (left + band * count(at), vec![label])))
 }
 
@@ -317,7 +319,8 @@ fn part_names(plot: &Plot, bars: &Bars) -> Option<Vec<String>> {
     let shares = amounts(&values, plot.measure);
     let names: Vec<_> = plot.series.iter().map(|it| it.name.clone()).collect();
     let names = fit::shorten_all(&names, SIZE, Weight::Regular, PART_NAME_MAX);
-    let parts = names.into_iter().zip(shares).map(|(name, share)| format!("{name}  {share}"));
+    let part = |(name, share)| if plot.has_values { format!("{name}  {share}") } else { name };
+    let parts = names.into_iter().zip(shares).map(part);
     (is_whole && 1 < plot.series.len() && !plot.space.is_panel).then(|| parts.collect())
 }
 
@@ -572,5 +575,57 @@ fn write_lying(
         let label = TextLabel::new(values.of_bar(bar), x, y, SIZE).anchored(anchor);
         let (left, _, right, _) = label.bounds();
         value(sheet, label, lines, scale, (left, right));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use crate::gallery::chart;
+    use crate::gallery_types::with_options;
+    use crate::plot::Plot;
+    use crate::scene;
+    use crate::scene::Mark;
+    use csv_agent_types::chart::{Chart, ChartType};
+    use csv_agent_types::chart_options::ChartOptions;
+
+    fn texts(chart: &Chart) -> Vec<String> {
+        let text = |mark| match mark {
+            Mark::Text(label) => Some(label.text),
+            _ => None,
+        };
+        scene(&Plot::of(chart)).marks.into_iter().filter_map(text).collect()
+    }
+
+    #[test]
+    fn values_are_left_out_on_request() {
+        let x = [json!("ash"), json!("elm")];
+        for kind in [ChartType::Bar, ChartType::Column, ChartType::PercentStackedColumn] {
+            let made = chart(kind, "", "object", &x, &[("n", vec![json!(123), json!(77)])]);
+            let has_value = |made: &Chart| {
+                texts(made).iter().any(|it| it.ends_with("123") || it.contains("61.5%"))
+            };
+            assert!(has_value(&made), "{kind:?}: {:?}", texts(&made));
+            let options = ChartOptions { value_labels: Some(false), ..ChartOptions::default() };
+            assert!(!has_value(&with_options(&made, options)), "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn edges_of_many_bins_are_labelled_at_even_steps() {
+        let mut values: Vec<Value> = (0..3_000).map(|it| json!(f64::from(it) * 0.3)).collect();
+        values.push(json!(36_500.5));
+        let made = chart(ChartType::Histogram, "", "float64", &values, &[("n", values.clone())]);
+        let edges: Vec<f64> = texts(&made)
+            .iter()
+            .filter_map(|it| it.strip_suffix('k').and_then(|it| it.parse().ok()))
+            .filter(|it| 4.0 <= *it)
+            .collect();
+        let steps: Vec<_> = edges.windows(2).map(|it| it[1] - it[0]).collect();
+        assert!(
+            3 < steps.len() && steps.iter().all(|it| (it - steps[0]).abs() < 1e-9),
+            "{edges:?}"
+        );
     }
 }

@@ -186,7 +186,7 @@ pub(crate) fn edge_labels(bins: &[Bin]) -> Vec<String> {
     Ticks::at(edges.collect()).labels
 }
 
-/// Returns the boxes of a summary, with the categories as positions.
+/// Returns the boxes of a summary, with the categories as positions: numbers and times in their order.
 pub(crate) fn boxes(frame: &Frame, x_field: &str) -> (Vec<BoxSummary>, X) {
     let summary = |row: &Vec<Value>| {
         let value = |at: usize| row.get(at).and_then(number);
@@ -199,9 +199,10 @@ pub(crate) fn boxes(frame: &Frame, x_field: &str) -> (Vec<BoxSummary>, X) {
         }
     };
     let categories: Vec<_> = cells(frame, x_field).collect();
-    let labels = X::of(&categories, frame.is_numeric(x_field));
-    let labels = (0..labels.len()).map(|it| labels.full_label(it)).collect();
-    (frame.rows.iter().map(summary).collect(), X::Labels(labels))
+    let x = X::of(&categories, frame.is_numeric(x_field));
+    let order = x.order();
+    let labels = order.iter().map(|it| x.full_label(*it)).collect();
+    (order.iter().map(|it| summary(&frame.rows[*it])).collect(), X::Labels(labels))
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! From text to glyphs: the fonts that contain them, and their visual order.
 //!
 //! The fonts are Noto Sans for Latin, Greek, Cyrillic and symbols, Noto Sans Hebrew and Arabic, Noto Sans
-//! Devanagari, Bengali, Tamil and Thai ([`shaped`]), and Droid Sans Fallback for the common characters of
-//! Chinese, Japanese and Korean: 1.8 MB in all.
-//! Letters of other scripts are transliterated to Latin, emoji are named between colons, and characters
-//! without a name become `�`: a box would say nothing. All of this is for pixels; an SVG contains the
-//! original text, because its viewer has more fonts than a program can embed.
+//! Devanagari, Bengali, Tamil and Thai ([`shaped`]), Noto Emoji, and Droid Sans Fallback for the common
+//! characters of Chinese, Japanese and Korean: 2.7 MB in all.
+//! Letters of other scripts are transliterated to Latin, and characters without a name become `�`: a box
+//! would say nothing. This is for pixels; an SVG contains the original text of those, because its viewer
+//! may have a font.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -14,7 +14,7 @@ use ab_glyph::{Font, FontRef, GlyphId};
 use icu_normalizer::ComposingNormalizerBorrowed;
 use unicode_bidi::{BidiInfo, Level};
 
-use super::shaping::{Set, shaped};
+use super::shaping::{EMOJI, Set, shaped};
 
 /// Replaces a character that no font contains and that has no name.
 const UNKNOWN: char = '\u{fffd}';
@@ -56,7 +56,7 @@ pub(crate) fn set(text: &str, weight: Weight) -> Vec<Set> {
         if is_left_out(char) {
             continue;
         }
-        match [noto, &HEBREW_ARABIC, &CJK].into_iter().find_map(|it| glyph(it, char)) {
+        match fonts(noto).into_iter().find_map(|it| glyph(it, char)) {
             Some(glyph) if glyph.advance == 0.0 => {
                 let letter = glyphs.last().map_or(0.0, |it: &Set| it.advance);
                 let offset = -letter / 2.0 - middle(&glyph);
@@ -69,15 +69,25 @@ pub(crate) fn set(text: &str, weight: Weight) -> Vec<Set> {
     glyphs
 }
 
+/// Returns the fonts whose letters need no shaping.
+fn fonts(noto: &'static FontRef<'static>) -> [&'static FontRef<'static>; 4] {
+    [noto, &HEBREW_ARABIC, &CJK, EMOJI.font()]
+}
+
+/// Returns whether a text has only the letters and signs of European languages, which each viewer of an SVG
+/// has a font for.
+pub(crate) fn in_common_fonts(text: &str) -> bool {
+    text.chars().all(|it| it.is_ascii() || glyph(&REGULAR, it).is_some())
+}
+
 /// Returns the letters of a text that no font contains, which pixels show as Latin letters or names.
 pub(crate) fn spelt(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(|it| {
         let is_drawn = |font: &'static FontRef<'static>| glyph(font, *it).is_some();
-        let fonts: [&'static FontRef<'static>; 3] = [&REGULAR, &HEBREW_ARABIC, &CJK];
         let is_known = it.is_ascii()
             || is_left_out(*it)
             || forms(*it).is_some()
-            || fonts.into_iter().any(is_drawn)
+            || fonts(&REGULAR).into_iter().any(is_drawn)
             || shaped(it.encode_utf8(&mut [0; 4])).is_some();
         !is_known
     })
@@ -318,16 +328,28 @@ mod tests {
 
     #[test]
     fn what_no_font_has_is_spelt_and_never_a_box() {
-        for (char, spelt) in [
-            ('\u{0a85}', "a"),
-            ('\u{10d0}', "a"),
-            ('\u{1f680}', ":rocket:"),
-            ('\u{10ffff}', "\u{fffd}"),
-            ('\u{20dd}', ""),
-        ] {
+        for (char, spelt) in
+            [('\u{0a85}', "a"), ('\u{10d0}', "a"), ('\u{10ffff}', "\u{fffd}"), ('\u{20dd}', "")]
+        {
             assert_eq!(substitute(char), spelt, "{char:?}");
         }
-        let spelt = set("\u{10ffff}\u{1f680}\u{fe0f} \u{a85}", Weight::Bold).len();
-        assert_eq!(spelt, "\u{fffd}:rocket: a".chars().count());
+        let spelt = set("\u{10ffff}\u{fe0f} \u{a85}", Weight::Bold).len();
+        assert_eq!(spelt, "\u{fffd} a".chars().count());
+    }
+
+    #[test]
+    fn an_emoji_is_one_sign_however_many_characters_it_has() {
+        for (text, n_glyphs) in [
+            ("\u{1f680}", 1),
+            ("\u{2b50}\u{fe0f}", 1),
+            ("\u{1f44d}\u{1f3fd}", 1),
+            ("\u{1f469}\u{200d}\u{1f467}", 1),
+            ("\u{1f1e9}\u{1f1ea}", 1),
+            ("A \u{1f389}\u{1f389}", 4),
+        ] {
+            let glyphs = set(text, Weight::Regular);
+            assert_eq!(glyphs.iter().filter(|it| 0.0 < it.advance).count(), n_glyphs, "{text}");
+            assert!(glyphs.iter().all(|it| it.id.0 != 0), "{text}");
+        }
     }
 }

@@ -157,7 +157,8 @@ fn draw_cells(
     (width, height): (f64, f64),
 ) {
     let all: Vec<_> = plot.series.iter().flat_map(|it| it.values.iter().copied()).collect();
-    let fits = |it: &Vec<String>| widest(it.iter()) + 8.0 <= width && VALUE_HEIGHT_MIN <= height;
+    let has_room = plot.has_values && VALUE_HEIGHT_MIN <= height;
+    let fits = |it: &Vec<String>| has_room && widest(it.iter()) + 8.0 <= width;
     let texts = Some(amounts(&all, plot.measure)).filter(fits);
     let texts = texts.or_else(|| short_amounts(&all, plot.measure).filter(fits));
     let gap = if 6.0 < width.min(height) { 1.0 } else { 0.0 };

@@ -17,6 +17,7 @@ mod ticks;
 pub mod time;
 mod glyphs;
 mod shaping;
+mod outlines;
 mod text;
 mod fit;
 mod scene;
@@ -221,9 +222,14 @@ fn sentence(plot: &Plot) -> String {
     let Some((low, high)) = plot.extremes() else {
         return format!("{what_and_where}, without values.");
     };
+    let amount = |at| plot.value(at).map_or(String::new(), |it| numbers::amount(it, plot.measure));
+    // A few digits do not tell close values apart.
+    let is_close = plot.value(low) != plot.value(high) && amount(low) == amount(high);
     let place = |(series, row): (usize, usize)| {
-        let value =
-            plot.value((series, row)).map_or(String::new(), |it| numbers::amount(it, plot.measure));
+        let value = match plot.value((series, row)) {
+            Some(value) if is_close => numbers::name(value),
+            _ => amount((series, row)),
+        };
         let at = plot.place(row);
         match names.len() {
             1 => format!("{value} ({at})"),

@@ -15,6 +15,8 @@ const RADIUS_MAX: f64 = 9.0;
 const RADIUS_MIN: f64 = 1.5;
 /// Pixels by which the largest point with a size is larger.
 const SIZE_PAD: f64 = 9.0;
+/// Points with sizes that have room for the largest; those of more are smaller.
+const SIZED_MAX: f64 = 250.0;
 /// The smallest point with a size.
 const SIZED_RADIUS_MIN: f64 = 2.5;
 /// Maximum share of hidden places before all points become hollow.
@@ -124,7 +126,8 @@ impl Crowd {
             return (self.radius * count(place.n_rows).sqrt()).max(RADIUS_MIN);
         };
         let share = place.size.unwrap_or(0.0).max(0.0) / largest;
-        ((RADIUS_MAX + SIZE_PAD) * share.sqrt()).max(SIZED_RADIUS_MIN)
+        let crowding = (SIZED_MAX / count(self.places.len())).min(1.0);
+        ((RADIUS_MAX + SIZE_PAD) * (share * crowding).sqrt()).max(SIZED_RADIUS_MIN)
     }
 
     /// Returns the number of places whose centre is under another point.
@@ -152,9 +155,11 @@ mod tests {
 
     use super::{Mark, RADIUS_MAX};
     use crate::gallery::chart;
+    use crate::gallery_types::with_options;
     use crate::plot::Plot;
     use crate::scene;
     use csv_agent_types::chart::ChartType;
+    use csv_agent_types::chart_options::ChartOptions;
 
     /// Returns the radius of each point, whether the points are hollow, and the last text.
     fn points(at: &[(f64, f64)]) -> (Vec<f64>, bool, String) {
@@ -183,6 +188,19 @@ mod tests {
         assert!(!are_hollow);
         assert_eq!(note, "The larger a point, the more rows it represents: up to 4.");
         assert_eq!(points(&[(1.0, 0.0), (1.0, -0.0), (2.0, 2.0)]).0.len(), 2);
+    }
+
+    #[test]
+    fn sizes_of_many_points_leave_room_for_each() {
+        let largest = |n: u32| {
+            let x: Vec<_> = (0..n).map(|it| json!(it)).collect();
+            let made = chart(ChartType::Scatter, "", "int64", &x, &[("y", x.clone())]);
+            let options = ChartOptions { size_by: Some("y0".into()), ..ChartOptions::default() };
+            let marks = scene(&Plot::of(&with_options(&made, options))).marks;
+            let radius = |it: &Mark| if let Mark::Dot { radius, .. } = it { *radius } else { 0.0 };
+            marks.iter().map(radius).fold(0.0, f64::max)
+        };
+        assert!(largest(100) > 17.0 && largest(2_000) < 7.0);
     }
 
     #[test]

@@ -59,6 +59,8 @@ pub(crate) struct Plot {
     pub emphasis: Option<Emphasis>,
     /// Texts at points.
     pub annotations: Vec<PointText>,
+    /// Whether bars, cells and parts have their values.
+    pub has_values: bool,
     /// What is over the columns, whose series is the last one.
     pub line: Option<Overlay>,
 }

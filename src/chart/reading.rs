@@ -72,6 +72,7 @@ impl Plot {
             covers: None,
             emphasis: None,
             annotations: Vec::new(),
+            has_values: options.value_labels != Some(false),
             line: None,
         };
         if let Some(line) = &options.line_series {
@@ -85,7 +86,9 @@ impl Plot {
         };
         if spec.chart_type == ChartType::Histogram {
             let n: f64 = plot.series.iter().flat_map(|it| it.values.iter().flatten()).sum();
-            plot.notes.insert(0, format!("{} values.", numbers::grouped(&n.to_string())));
+            let n = numbers::grouped(&n.to_string());
+            let values = if n == "1" { "value" } else { "values" };
+            plot.notes.insert(0, format!("{n} {values}."));
         }
         if let Some(unit) = optional(&options.unit) {
             plot.name_unit(&unit);

@@ -1,4 +1,4 @@
-//! Scripts whose letters combine: Devanagari, Bengali, Tamil and Thai, as their fonts' own tables say.
+//! Scripts whose letters combine: Devanagari, Bengali, Tamil, Thai and emoji, as their fonts' own tables say.
 
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
@@ -30,7 +30,13 @@ static SCRIPTS: LazyLock<[Script; 4]> = LazyLock::new(|| {
     ]
 });
 
-struct Script {
+/// The font of emoji. Some are several characters: a flag, a family, a hand with a colour of skin.
+pub(crate) static EMOJI: LazyLock<Script> = LazyLock::new(|| {
+    Script::of('\u{1f000}'..='\u{1faff}', include_bytes!("font/NotoEmoji.subset.ttf"))
+});
+
+/// A script with its font.
+pub(crate) struct Script {
     letters: RangeInclusive<char>,
     /// What draws the glyphs.
     font: FontRef<'static>,
@@ -44,23 +50,40 @@ impl Script {
         let face = Face::from_slice(bytes, 0).expect("the embedded font is a font");
         Script { letters, font, face }
     }
+
+    pub(crate) fn font(&'static self) -> &'static FontRef<'static> {
+        &self.font
+    }
 }
 
 /// Returns the beginning of a text that is in one of the scripts, with its glyphs from left to right.
 pub(crate) fn shaped(text: &str) -> Option<(&str, Vec<Set>)> {
-    let first = text.chars().next().filter(|it| '\u{900}' <= *it && *it <= '\u{e7f}')?;
-    let script = SCRIPTS.iter().find(|it| it.letters.contains(&first))?;
+    let script = match text.chars().next()? {
+        it @ '\u{900}'..='\u{e7f}' => SCRIPTS.iter().find(|script| script.letters.contains(&it))?,
+        '\u{1f000}'..='\u{1faff}' => &*EMOJI,
+        _ => return None,
+    };
     // Joiners choose between forms of the letters around them.
-    let belongs = |it: char| script.letters.contains(&it) || matches!(it, '\u{200c}' | '\u{200d}');
+    let belongs = |it: char| {
+        let is_sign =
+            || matches!(it, '\u{fe0f}' | '\u{2600}'..='\u{27bf}' | '\u{e0020}'..='\u{e007f}');
+        script.letters.contains(&it)
+            || matches!(it, '\u{200c}' | '\u{200d}')
+            || (script.letters.contains(&'\u{1f000}') && is_sign())
+    };
     let end = text.find(|it| !belongs(it)).unwrap_or(text.len());
     let run = &text[..end];
     let mut buffer = UnicodeBuffer::new();
-    buffer.push_str(run);
+    // The font has the form of emoji only, so nothing chooses it.
+    buffer.push_str(&run.replace('\u{fe0f}', ""));
     buffer.guess_segment_properties();
     buffer.set_direction(Direction::LeftToRight);
     let glyphs = rustybuzz::shape(&script.face, &[], buffer);
     let ems = |units: i32| f64::from(units) / f64::from(script.face.units_per_em());
     let places = glyphs.glyph_positions().iter();
+    if glyphs.glyph_infos().iter().any(|it| it.glyph_id == 0) {
+        return None;
+    }
     let set = glyphs.glyph_infos().iter().zip(places).map(|(glyph, place)| Set {
         font: &script.font,
         // A font has at most 65,535 glyphs.

@@ -4,7 +4,7 @@
 //! on the root element; nothing refers to anything outside the document.
 
 use std::convert::Infallible;
-use std::fmt::{Arguments, Write};
+use std::fmt::Arguments;
 
 use plotters_backend::text_anchor::HPos;
 use plotters_backend::{
@@ -13,7 +13,8 @@ use plotters_backend::{
 };
 use sha2::{Digest, Sha256};
 
-use super::glyphs::{has_rtl, spelt};
+use super::glyphs::{Weight, has_rtl, spelt};
+use super::outlines::{EM, Outlines, outlines, put};
 use super::raster::Drawn;
 use super::sheet::SIZE;
 use super::text::to_pixel;
@@ -66,6 +67,29 @@ impl SvgDocument {
     fn add(&mut self, element: Arguments<'_>) {
         put(&mut self.body, element);
         self.body.push('\n');
+    }
+
+    /// Adds a text as shapes.
+    fn draw_shapes(
+        &mut self,
+        shapes: &Outlines,
+        style: &impl BackendTextStyle,
+        (x, y): BackendCoord,
+    ) {
+        let turn = match style.transform() {
+            FontTransform::Rotate270 => "rotate(-90)",
+            _ => "",
+        };
+        let (scale, fill) = (style.size() / EM, hex(style.color()));
+        let start = to_pixel(match style.anchor().h_pos {
+            HPos::Left => 0.0,
+            HPos::Center => -shapes.width / 2.0,
+            HPos::Right => -shapes.width,
+        });
+        self.add(format_args!(
+            "<path transform=\"translate({x} {y}){turn}scale({scale})translate({start})\" d=\"{}\" fill=\"{fill}\"/>",
+            shapes.path,
+        ));
     }
 }
 
@@ -153,6 +177,12 @@ impl DrawingBackend for SvgDocument {
         style: &T,
         (x, y): BackendCoord,
     ) -> Drawn {
+        let is_bold = matches!(style.style(), FontStyle::Bold);
+        let weight = if is_bold { Weight::Bold } else { Weight::Regular };
+        if let Some(shapes) = outlines(text, weight) {
+            self.draw_shapes(&shapes, style, (x, y));
+            return Ok(());
+        }
         let mut attributes = match style.transform() {
             FontTransform::Rotate270 => format!(" transform=\"translate({x} {y})rotate(-90)\""),
             _ => format!(" x=\"{x}\" y=\"{y}\""),
@@ -166,7 +196,7 @@ impl DrawingBackend for SvgDocument {
         if size != to_pixel(SIZE * UNITS) {
             put(&mut attributes, format_args!(" font-size=\"{size}\""));
         }
-        if matches!(style.style(), FontStyle::Bold) {
+        if weight == Weight::Bold {
             attributes += " font-weight=\"700\"";
         }
         if style.color().rgb != self.ink.rgb {
@@ -208,10 +238,6 @@ fn steps(path: impl IntoIterator<Item = BackendCoord>) -> String {
         before = Some((x, y));
     }
     steps
-}
-
-fn put(text: &mut String, more: Arguments<'_>) {
-    text.write_fmt(more).expect("a string takes everything");
 }
 
 fn hex(colour: BackendColor) -> String {

@@ -5,7 +5,8 @@
 //! Greek, Cyrillic, punctuation, currency and common signs, without hinting and layout tables, and
 //! joined with `pyftmerge`. `font/NotoSans-HebrewArabic.subset.ttf` are the letters of Noto Sans Hebrew
 //! and the presentation forms of Noto Sans Arabic from there. `font/NotoSans-{Devanagari,Bengali,Tamil,
-//! Thai}.subset.ttf` have the letters of their script, with layout tables. Licence: `font/OFL.txt`.
+//! Thai}.subset.ttf` have the letters of their script, with layout tables. `font/NotoEmoji.subset.ttf` is Noto
+//! Emoji 3.006 of the npm package @expo-google-fonts/noto-emoji 0.4.7, without hinting. Licence: `font/OFL.txt`.
 //! `font/DroidSansFallback.subset.ttf` is Droid Sans Fallback of Debian's fonts-droid-fallback 6.0.1r16,
 //! cut to GB 2312 and Big5 level 1, JIS X 0208 level 1, KS X 1001, kana and their punctuation. Licence:
 //! Apache-2.0, `font/APACHE.txt`.

@@ -245,7 +245,9 @@ fn points(plot: &Plot) -> Value {
     let mark = match plot.chart_type {
         ChartType::Scatter => {
             if 1 < plot.series.len() {
-                encoding["shape"] = json!({"field": "series", "type": "nominal", "sort": null});
+                // With the title of the colours, both have one legend.
+                encoding["shape"] = json!({"field": "series", "type": "nominal", "sort": null,
+                    "title": null, "scale": {"domain": names(plot)}});
             }
             if 0.0 < super::overplotting::pad(plot) {
                 let range = json!({"range": [20, 1000]});
@@ -406,6 +408,17 @@ mod tests {
         );
         assert_eq!(spec["encoding"]["y"]["field"], "x");
         assert_eq!(spec["encoding"]["color"]["scale"]["domain"], json!(["Q2", "Q3"]));
+    }
+
+    #[test]
+    fn colours_and_shapes_of_points_have_one_legend() {
+        let x = [json!(1), json!(2)];
+        let series = [("a", x.to_vec()), ("b", x.to_vec())];
+        let encoding =
+            vega_lite(&chart(ChartType::Scatter, "", "int64", &x, &series))["encoding"].clone();
+        let (colour, shape) = (&encoding["color"], &encoding["shape"]);
+        assert_eq!(colour["scale"]["domain"], shape["scale"]["domain"]);
+        assert!(colour["title"].is_null() && shape.as_object().unwrap().contains_key("title"));
     }
 
     #[test]

@@ -731,6 +731,7 @@ fn chart_options() -> Value {
         "annotations": {"type": "array", "items": annotation, "description": "texts at points, at most 5"},
         "size_by": text("the numeric column of the sizes of points, for scatter"),
         "line_series": line_series,
+        "value_labels": {"type": "boolean", "description": "false leaves out the values at bars and in cells"},
     }})
 }
 
@@ -739,7 +740,7 @@ const CHART: ClientTool = ClientTool {
     title: "Draw a chart",
     description: "Draws a chart of the result of a SELECT, or of a DataFrame of python, and returns the picture (PNG) \
 with a description in words. One row is one mark, at most 200 rows (line, area, scatter, heatmap 5000), in the order in \
-which they should appear; one column for x and one numeric column for each series, at most 10, or color_by for long data. \
+which they should appear (names in alphabetical order come by value); one column for x and one numeric column for each series, at most 10, or color_by for long data. \
 bar lies on its side and suits long labels, column stands, stacked_ types show parts and totals, percent_stacked_column \
 shows shares and replaces a pie, line shows change over an ordered x, area fills it, scatter relates two numbers. For \
 histogram and box give the raw rows: histogram counts x (y is the same column), box summarises y by the category x. \

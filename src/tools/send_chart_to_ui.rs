@@ -29,7 +29,8 @@ and long data 5000.\n\
 - options.facet_by draws a panel for each value of a column, with the same axes. Rows are then long: one for each x, \
 panel and color. Two series whose sizes differ by far get a panel each by themselves.\n\
 - options.line_series draws one series of a column chart as a line, such as a rate over counts.\n\
-Weekdays and months are put in order by themselves; other rows are drawn as given. Returns what was drawn, or why it was \
+Weekdays and months are put in order by themselves, and names in alphabetical order by value; other rows are drawn as \
+given. Returns what was drawn, or why it was \
 not; then correct the frame or the spec and call again.",
     parameters,
     plan,
@@ -114,6 +115,10 @@ fn options() -> Value {
         ("annotations", nullable(array(annotation, "1 to 5"), "texts at points; null for none")),
         ("size_by", nullable_string("for scatter: the numeric column of sizes; null for one size")),
         ("line_series", nullable(line_series, "for column; null for columns alone")),
+        (
+            "value_labels",
+            nullable(boolean("false leaves out the values at bars"), "null where they fit"),
+        ),
     ])
 }
 

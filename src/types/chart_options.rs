@@ -37,6 +37,8 @@ pub struct ChartOptions {
     pub size_by: Option<String>,
     /// The series of a column chart that is a line.
     pub line_series: Option<LineSeries>,
+    /// Whether bars, cells and parts have their values, where those fit; null for yes.
+    pub value_labels: Option<bool>,
 }
 
 /// The columns of a lower and an upper bound for each value.

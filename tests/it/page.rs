@@ -30,7 +30,7 @@ pub const HOSTILE: [&str; 9] = [
 /// Elements that a page may have. Pictures are in it; nothing else of them loads anything.
 const ELEMENTS: &str = "html head meta title style script body header main nav aside article section footer figure \
     figcaption details summary div span p a h1 h2 h3 h4 h5 h6 ul ol li dl dt dd table caption thead tbody tr th td \
-    pre code em strong b s blockquote hr br bdi time button img svg use desc g rect line path circle polyline polygon text";
+    pre code em strong b s blockquote hr br wbr bdi time button img svg use desc g rect line path circle polyline polygon text";
 
 /// A page as a browser's tokenizer sees it.
 pub struct Page {

@@ -153,6 +153,10 @@ impl Answer<'_> {
         }
         let kind = match self.query.chart {
             Some(Chart::Scatter) if self.is_measured(key) => "scatter",
+            Some(Chart::Shares) if adds_up(groups) && quantities.len() == 1 => {
+                notes.push("One column shows the shares of the whole, as a pie would.".to_owned());
+                "percent_stacked_column"
+            }
             Some(Chart::Histogram) if matches!(key, GroupKey::Bin(..)) => natural,
             Some(Chart::Shares) if !adds_up(groups) => {
                 notes.push(not_added("has shares", natural));

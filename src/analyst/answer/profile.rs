@@ -138,7 +138,7 @@ impl Answer<'_> {
             let all = ends.map(|it| range(it.0, it.1)).unwrap_or_default();
             let n = grouped(count(most));
             return format!(
-                "{}most values of {} are from **{}** ({n} rows); all are from {all}.",
+                "{}the most frequent values of {} are from **{}** ({n} rows); all are from {all}.",
                 self.ahead(),
                 name.words,
                 range(from, to)

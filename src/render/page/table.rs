@@ -105,9 +105,12 @@ fn class(look: Look) -> Option<&'static str> {
     is_number(look).then_some("n")
 }
 
-/// Draws a column's name, or a placeholder: the sort control needs a label.
+/// Draws a column's name, or a placeholder: the sort control needs a label. A long one has lines.
 fn head(name: &str) -> Markup {
-    html! { @if name.is_empty() { span.e { "no name" } } @else { (name) } }
+    html! {
+        @if name.is_empty() { span.e { "no name" } }
+        @for (at, word) in name.split_inclusive('_').enumerate() { @if 0 < at { wbr; } (word) }
+    }
 }
 
 fn td(cell: &Value, look: Look, mark: Option<&CellMark>, is_cut: &mut bool) -> Markup {

@@ -328,9 +328,12 @@ fn shades_of_two_kinds_of_groups() {
     assert!(grid.statements()[3].contains(down), "{:?}", grid.statements());
     let one = frame(&["species:string", "count:int64"], &json!([["a", 1], ["b", 3]]));
     let counts = groups(vec![key("penguins.species")], vec![Measure::ROWS]);
-    let columns = run("", drawn(Chart::Heat, of(counts)), &[one, made()]);
+    let columns = run("", drawn(Chart::Heat, of(counts.clone())), &[one.clone(), made()]);
     check(&columns, "column", "chart", "species", &["count"]);
     assert_eq!(columns.notes(), "A heat map needs two kinds of groups, so this is a column chart.");
+    let shares = run("", drawn(Chart::Shares, of(counts)), &[one, made()]);
+    check(&shares, "percent_stacked_column", "chart", "species", &["count"]);
+    assert_eq!(shares.notes(), "One column shows the shares of the whole, as a pie would.");
 }
 
 #[test]

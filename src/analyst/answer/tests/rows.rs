@@ -203,7 +203,7 @@ fn a_profile_says_what_matters_first() {
 }
 
 #[test]
-fn a_distribution_says_where_most_values_are() {
+fn a_distribution_says_which_values_are_most_frequent() {
     let mass = query(0, Shape::Profile(Profile::Distribution(at("penguins.species"))));
     let columns = ["species:string", "count:int64"];
     let rows = json!([["Adelie", 152], ["Gentoo", 124], ["Chinstrap", 68]]);
@@ -227,7 +227,8 @@ fn a_distribution_says_where_most_values_are() {
         ends: None,
         question: "",
     };
-    let text = "Most values of body mass are from **3,500 to 4,000 g** (92 rows); all are from 2,500 to 4,000 g.";
+    let text = "The most frequent values of body mass are from **3,500 to 4,000 g** (92 rows); all are from 2,500 to \
+                4,000 g.";
     assert_eq!(answer.finding(), text);
 }
 

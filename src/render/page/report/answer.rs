@@ -89,7 +89,7 @@ fn chart_figure(chart: &ChartDrawn, id: &str, medium: Medium) -> Markup {
     html! {
         figure.chart {
             @for (paper, _, svg) in papers {
-                div.paper.wide.(paper) tabindex="0" role="group" aria-label={ "Chart " (name) } { (PreEscaped(svg)) }
+                div.paper.wide.(paper).narrow[picture.is_narrow] tabindex="0" role="group" aria-label={ "Chart " (name) } { (PreEscaped(svg)) }
             }
         }
     }
