@@ -225,6 +225,36 @@ fn a_question_may_be_about_a_directory() {
     assert!(run.stderr().starts_with("error: cannot read `data/broken.csv`"), "{}", run.stderr());
 }
 
+#[test]
+fn no_file_of_a_directory_hides_its_other_files() {
+    let bench = Bench::with([]);
+    let database = [b"SQLite format 3\0", &[1; 100][..]].concat();
+    let workbook = [b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", &[1; 600][..]].concat();
+    let mut tar = [1; 512];
+    tar[257..262].copy_from_slice(b"ustar");
+    write(
+        &bench,
+        &[
+            ("d/a.csv", b"n\n1\n"),
+            ("d/cut.db", &database),
+            ("d/cut.tar", &tar),
+            ("d/cut.xls", &workbook),
+            ("d/three.csv", b"\0\x01\x02"),
+        ],
+    );
+    let run = bench.run(["query", "-f", "d", "--format", "csv", "select n from a"]).succeeds();
+    assert_eq!(run.stdout(), "n\n1\n");
+    let told = |it: &str| run.stderr().matches(&format!("warning: cannot read `d/{it}`")).count();
+    assert_eq!(["cut.db", "cut.tar", "cut.xls", "three.csv"].map(told), [1, 1, 1, 1], "{run}");
+    let run = bench.run(["query", "-f", "d/cut.db", "-f", "d", "select n from a"]).fails_with(5);
+    assert!(run.stderr().starts_with("error: cannot read `d/cut.db`"), "{run}");
+    let run = bench.run(["ingest", "-v", "d"]).fails_with(5);
+    assert!(run.stderr().ends_with("note: 5 files: 1 added, 4 failed\n"), "{run}");
+    fs::remove_file(bench.path("d/cut.tar")).unwrap();
+    bench.run(["ingest", "--union", "d"]).fails_with(5);
+    assert_eq!(head(&bench, "d"), "n,_file\n1,d/a.csv\n");
+}
+
 /// Sales of three years, each written in another way.
 fn years(bench: &Bench) {
     let latin1 = b"price;id;day;caf\xe9\n2,5;A5;02.01.2021;\xe9\n3,5;007;31.01.2021;x\n";

@@ -59,6 +59,8 @@ pub(super) struct Sources {
     pub n_again: usize,
     /// Why a path yields nothing.
     pub errors: Vec<anyhow::Error>,
+    /// Why directories and archives within a path cannot be read.
+    pub unread: Vec<anyhow::Error>,
     /// Whether any file may contain several tables.
     pub any_with_tables: bool,
     seen: HashSet<PathBuf>,
@@ -294,7 +296,7 @@ impl Finder<'_> {
             }
             found => found,
         };
-        self.sources.errors.extend(found.unreadable);
+        self.sources.unread.extend(found.unreadable);
         // `data/*` means the data there; `data/*.txt` is explicit.
         let names_ending = pattern.rsplit('/').next().is_some_and(|it| it.contains('.'));
         let mut others = Others::default();
@@ -340,14 +342,12 @@ impl Finder<'_> {
             return Ok(());
         }
         let mut others = Others::default();
-        let n_before = self.sources.inputs.len();
-        let known = (self.sources.seen.len(), self.sources.n_again);
+        let known = |it: &Sources| (it.inputs.len(), it.seen.len(), it.n_again, it.unread.len());
+        let before = known(self.sources);
         self.directory(path, &canonical(path), self.levels_max, &mut others)?;
         let shown = path.display().to_string();
         self.tell_links(&shown, &others);
-        if self.sources.inputs.len() == n_before
-            && (self.sources.seen.len(), self.sources.n_again) == known
-        {
+        if known(self.sources) == before {
             let found = others.words();
             let found = if found.is_empty() {
                 "it is empty".to_owned()
@@ -380,7 +380,7 @@ impl Finder<'_> {
         let mut entries = match listed {
             Ok(entries) => entries,
             Err(error) => {
-                self.sources.errors.push(unreadable(dir, &error));
+                self.sources.unread.push(unreadable(dir, &error));
                 return Ok(());
             }
         };
@@ -462,7 +462,9 @@ impl Finder<'_> {
             Ok(Some(opened)) => opened,
             Ok(None) => return self.add(path, true),
             Err(error) => {
-                self.sources.errors.push(error);
+                let unread =
+                    if is_named { &mut self.sources.errors } else { &mut self.sources.unread };
+                unread.push(error);
                 return csv_agent_ingest::check_cancelled(self.cancelled);
             }
         };
@@ -571,9 +573,11 @@ impl Finder<'_> {
                     return Ok(());
                 }
             },
-            Err(error) => {
-                self.sources.errors.push(error);
-                return csv_agent_ingest::check_cancelled(self.cancelled);
+            Err(_) => {
+                csv_agent_ingest::check_cancelled(self.cancelled)?;
+                self.sources.any_with_tables = true;
+                // The reader reports the error.
+                return self.put(input);
             }
         };
         self.sources.any_with_tables = true;
