@@ -433,7 +433,7 @@ impl InputOutcomes {
         }
         print(&self.done, flags.dry_run, options)?;
         if self.is_many && !self.done.is_empty() && options.has_notes() {
-            for family in remarks::families(&self.done) {
+            for family in remarks::families(&self.done, self.n_failed) {
                 diagnostics::note(&family);
             }
             let what = match flags.read.tables {

@@ -255,6 +255,22 @@ fn no_file_of_a_directory_hides_its_other_files() {
     assert_eq!(head(&bench, "d"), "n,_file\n1,d/a.csv\n");
 }
 
+#[test]
+fn the_command_that_joins_a_family_names_no_file_of_another() {
+    let bench = Bench::with([]);
+    for month in 1..=3 {
+        let path = |kind| format!("d/{kind}-{month}.csv");
+        write(&bench, &[(&path("in"), b"a,b\n1,2\n"), (&path("out"), b"c\n3\n")]);
+    }
+    let run = bench.run(["ingest", "-v", "d"]).succeeds();
+    for joining in ["in='d/in-*.csv'", "out='d/out-*.csv'"] {
+        let told = format!("have the same columns; `csv-agent ingest {joining}` joins their files");
+        assert!(run.stderr().contains(&told), "{run}");
+    }
+    let run = bench.shell("csv-agent ingest in='d/in-*.csv'", &[]).succeeds();
+    assert!(run.stdout().ends_with("in\t3\t3\tadded\td/in-*.csv\n"), "{run}");
+}
+
 /// Sales of three years, each written in another way.
 fn years(bench: &Bench) {
     let latin1 = b"price;id;day;caf\xe9\n2,5;A5;02.01.2021;\xe9\n3,5;007;31.01.2021;x\n";

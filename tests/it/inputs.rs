@@ -326,6 +326,11 @@ fn the_sheets_of_a_workbook_can_be_joined() {
     bench.run(["ingest", "-v", "all=book.xlsx"]).succeeds();
     let rows = bench.run(["datasets", "all", "--head", "9", "--format", "csv"]).succeeds();
     assert_eq!(rows.stdout(), "k,n,_file\na,1,book.xlsx/May\nb,1,book.xlsx/June\n");
+    let three = workbook(&[sheet("May", "a"), sheet("June", "b"), sheet("July", "c")]);
+    fs::write(bench.path("three.xlsx"), three).unwrap();
+    let run = bench.run(["ingest", "-v", "three.xlsx"]).succeeds();
+    let told = "have the same columns; `csv-agent ingest three='three.xlsx'` joins their files";
+    assert!(run.stderr().contains(told), "{}", run.stderr());
 }
 
 #[test]
