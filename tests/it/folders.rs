@@ -90,6 +90,12 @@ fn names_stay_when_files_are_added() {
     assert_eq!(names(&bench), ["Kansas", "Ohio", "theft_Kansas"]);
     let again = bench.run(["ingest", "-v", "data/theft/Kansas.csv"]).succeeds();
     assert!(again.stdout().contains("theft_Kansas\t1\t1\tunchanged"), "{}", again.stdout());
+    // A directory that was moved has the same files.
+    fs::create_dir(bench.path("2024")).unwrap();
+    fs::rename(bench.path("data"), bench.path("2024/reports")).unwrap();
+    let run = bench.run(["ingest", "-v", "2024"]).succeeds();
+    assert!(run.stderr().ends_with("note: 3 files: 3 unchanged\n"), "{}", run.stderr());
+    assert_eq!(names(&bench), ["Kansas", "Ohio", "theft_Kansas"]);
 }
 
 #[test]
