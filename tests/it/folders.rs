@@ -803,4 +803,16 @@ fn one_file_that_makes_a_column_text_is_named() {
     let doubt =
         "column `rain` is text, because its types differ: float64 in 4 files, string in 4.csv";
     assert!(run.stderr().contains(doubt), "{run}");
+
+    // A column that can be read in two ways is one warning as well.
+    write(
+        &bench,
+        &[
+            ("d/1.csv", b"day\n13/02/2024\n"),
+            ("d/2.csv", b"day\n02/13/2024\n"),
+            ("d/3.csv", b"day\n01/05/2024\n"),
+        ],
+    );
+    let run = bench.run(["ingest", "--union", "d"]).succeeds();
+    assert_eq!(run.stderr().matches("warning: ").count(), 1, "{run}");
 }

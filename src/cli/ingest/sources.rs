@@ -260,18 +260,16 @@ impl Finder<'_> {
 
     /// Returns the name of the table whose parts are in a directory, as parallel writers create it.
     fn table_of_parts(&mut self, dir: &Path) -> Option<String> {
-        let names: Vec<String> = fs::read_dir(dir)
-            .ok()?
-            .flatten()
-            .map(|it| it.file_name().to_string_lossy().into_owned())
-            .filter(|it| !it.starts_with('.'))
-            .collect();
+        if !dir.is_dir() {
+            return None;
+        }
+        let names = shown_names(dir);
         let is_part = |it: &String| kind_of(it) == FileKind::Data && it.starts_with("part-");
         let is_called_so = dir.extension().is_some_and(|it| it.eq_ignore_ascii_case("parquet"));
         let has_mark = names.iter().any(|it| matches!(it.as_str(), "_SUCCESS" | "_metadata"));
         let mut data = names.iter().filter(|it| !it.starts_with('_')).peekable();
         let is_table = is_called_so || has_mark || data.peek().is_some() && data.all(is_part);
-        if !is_table {
+        if !is_table && !is_partitioned(dir) {
             return None;
         }
         let path = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
@@ -645,6 +643,28 @@ impl Finder<'_> {
 
     fn fail(&mut self, status: ExitStatus, message: String, hint: &str) {
         self.sources.errors.push(Failure::new(status, message).hint(hint).into());
+    }
+}
+
+/// Returns the names in a directory, without hidden ones; none if it cannot be read.
+fn shown_names(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let names = entries.map(|it| it.file_name().to_string_lossy().into_owned());
+    names.filter(|it| !it.starts_with('.')).collect()
+}
+
+/// Returns whether a directory has only directories such as `year=2024`, at last with Parquet files, which lack that
+/// column.
+fn is_partitioned(dir: &Path) -> bool {
+    let mut at = dir.to_owned();
+    loop {
+        let names = shown_names(&at);
+        let Some(first) = names.first() else { return false };
+        if !names.iter().all(|it| template::partition(it).is_some()) {
+            let is_parquet = |it: &String| it.to_lowercase().ends_with(".parquet");
+            return at != dir && names.iter().all(is_parquet);
+        }
+        at.push(first);
     }
 }
 
