@@ -9,13 +9,11 @@ use crate::Call;
 use crate::float;
 use crate::lexicon::{Cue, Lexicon};
 use crate::query::{Join, Place};
-use crate::schema::{Column, Kind, Table};
+use crate::schema::{Column, JOINED_MAX, Kind, Table};
 use crate::transcript::Turn;
 
 /// The tool that looks.
 const TOOL: &str = "query_datasets";
-/// Tables that are tried two by two.
-pub(crate) const JOINED_MAX: usize = 12;
 /// Pairs of columns that one statement looks at: the tool shows as many rows.
 const PAIRS_MAX: usize = 20;
 /// Statements that look at pairs of columns.

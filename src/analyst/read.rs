@@ -10,7 +10,7 @@ use crate::compute::Computed;
 use crate::frag::Sem;
 use crate::glossary::Glossary;
 use crate::grammar::{ENGLISH, Phrase};
-use crate::join::{JOINED_MAX, Joins};
+use crate::join::Joins;
 
 use crate::lexicon::{Concept, Cue, Lexicon};
 use crate::link::{Atom, Facts, Lattice, Linker};
@@ -18,7 +18,7 @@ use crate::query::{Agg, Check, Groups, Join, Listing, LogicalForm, Measure, Plac
 use crate::rank::{self, sureness};
 use crate::reading::Reading;
 use crate::scene::Scene;
-use crate::schema::{self, Table};
+use crate::schema::{self, JOINED_MAX, Table};
 use crate::suggest::{self, Doubt};
 use crate::transcript::{self, Turn, number};
 use crate::words::Token;
@@ -259,10 +259,11 @@ pub(crate) fn readings(
 ) -> Outcome {
     let refuse = |text: &str| Outcome::Next(Next::Refuse(text.to_owned()));
     let mut turns = transcript::turns(items);
-    let mut tables = schema::of_instructions(instructions, lexicon);
+    let tables = schema::of_instructions(instructions, lexicon);
     for turn in &mut turns {
         turn.question = schema::with_quoted_names(&turn.question, &tables);
     }
+    let mut tables = schema::likeliest(tables, turns.iter().map(|it| &*it.question), lexicon);
     if tables.is_empty() {
         return refuse("There is no data to ask about: add some with `csv-agent ingest FILE.csv`.");
     }

@@ -1,5 +1,8 @@
 //! The tables that a question may be about, as the instructions and the tools describe them.
 
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+
 use csv_agent_types::dataset_names::is_same;
 use serde_json::Value;
 
@@ -8,6 +11,13 @@ use crate::words::{Token, TokenKind, split_name};
 
 /// What is said of a column whose name is made up.
 const UNNAMED: &str = "no name in the file";
+/// Tables that are tried two by two.
+pub(crate) const JOINED_MAX: usize = 12;
+/// Tables that a question may be about.
+const TABLES_MAX: usize = 2 * JOINED_MAX;
+/// Tables with the same columns that come before any others: with only one, a question that means one of many would
+/// look clear.
+const ALIKE_MAX: usize = 3;
 /// What goes before the names of columns whose values are kept back.
 const KEPT_BACK: &str = "The user keeps back values of these columns: ";
 
@@ -188,6 +198,35 @@ pub(crate) fn of_instructions(text: &str, lexicon: &Lexicon) -> Vec<Table> {
     tables
 }
 
+/// Returns the tables that questions are likely about, if there are many: those that have the most of their words
+/// first. Each is looked at before a question is read.
+pub(crate) fn likeliest<'a>(
+    mut tables: Vec<Table>,
+    questions: impl Iterator<Item = &'a str>,
+    lexicon: &Lexicon,
+) -> Vec<Table> {
+    if tables.len() <= JOINED_MAX {
+        return tables;
+    }
+    let said: HashSet<String> = questions.flat_map(|it| lexicon.words.stems(it)).collect();
+    let n_said = |table: &Table| {
+        let words: HashSet<&String> =
+            table.columns.iter().flat_map(|it| &it.words).chain(&table.words).collect();
+        words.into_iter().filter(|it| said.contains(*it)).count()
+    };
+    tables.sort_by_cached_key(|it| Reverse(n_said(it)));
+    let mut n_alike: HashMap<Vec<String>, usize> = HashMap::new();
+    let round = |table: Table| {
+        let names = table.columns.iter().map(|it| it.name.clone()).collect();
+        let n = n_alike.entry(names).or_default();
+        *n += 1;
+        ((*n - 1) / ALIKE_MAX, table)
+    };
+    let mut rounds: Vec<(usize, Table)> = tables.into_iter().map(round).collect();
+    rounds.sort_by_key(|it| it.0);
+    rounds.into_iter().take(TABLES_MAX).map(|it| it.1).collect()
+}
+
 /// Marks the columns of which instructions say that their values are kept back.
 pub(crate) fn mark_kept_back(tables: &mut [Table], text: &str) {
     let Some(mut rest) = text.lines().find_map(|it| it.strip_prefix(KEPT_BACK)) else { return };
@@ -365,7 +404,7 @@ pub(crate) fn complete(table: &mut Table, schema: &Value, lexicon: &Lexicon) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Kind, of_instructions, with_quoted_names};
+    use super::{Kind, likeliest, of_instructions, with_quoted_names};
     use crate::lexicon::ENGLISH;
 
     #[test]
@@ -379,6 +418,21 @@ mod tests {
         check("total in 2024-06_sales_b", "total in \"2024-06_Sales_b\"");
         check("total in `2024-06_sales`", "total in `2024-06_sales`");
         check("total in 2024-06", "total in 2024-06");
+    }
+
+    #[test]
+    fn of_many_tables_those_come_first_that_a_question_names() {
+        let months = (1..=30).map(|it| format!("- m-{it}: 1 row, 1 column\n  - \"qty\" int64\n"));
+        let text = months.collect::<String>()
+            + "- people: 1 row, 1 column\n  - \"city\" string\n- x: 1 row, 1 column\n  - \"y\" date\n";
+        let first = |question: &str| {
+            let tables = of_instructions(&text, &ENGLISH);
+            let tables = likeliest(tables, [question].into_iter(), &ENGLISH);
+            assert_eq!(tables.len(), 24);
+            tables.into_iter().take(5).map(|it| it.name).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(first("total qty by city"), "m-1 m-2 m-3 people x");
+        assert_eq!(first("how many people in m-7?"), "m-7 m-1 m-2 people x");
     }
 
     #[test]

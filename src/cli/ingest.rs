@@ -410,7 +410,7 @@ impl InputOutcomes {
         }
         print(&self.done, flags.dry_run, options)?;
         if self.is_many && !self.done.is_empty() && options.has_notes() {
-            for family in remarks::families(&self.done) {
+            for family in remarks::families(&self.done, self.n_failed) {
                 diagnostics::note(&family);
             }
             let what = match flags.read.tables {
@@ -467,8 +467,8 @@ fn ingest(
             status = status.worst(diagnostics::status_of(&error));
             n_failed += 1;
         };
-        let is_part = !sources.errors.is_empty();
-        sources.errors.drain(..).for_each(&mut fail);
+        let is_part = !sources.errors.is_empty() || !sources.unread.is_empty();
+        sources.errors.drain(..).chain(sources.unread.drain(..)).for_each(&mut fail);
         let mut plan = IngestPlan::of(&sources, &how, target.catalog())?;
         if is_part {
             plan.joinings.drain(..).for_each(|it| fail(it.refused_as_part().into()));
@@ -875,6 +875,32 @@ pub(crate) fn ingest_for_turn(
     how: TurnInputs<'_>,
     options: &GlobalOptions,
 ) -> anyhow::Result<Vec<String>> {
+    let (names, failures) = ingest_inputs(session, paths, how, true, options)?;
+    failures.into_iter().next().map_or(Ok(names), Err)
+}
+
+/// Ingests what can be read of the inputs, as [`ingest_for_turn`] does. Returns why named paths cannot be read.
+///
+/// # Errors
+///
+/// Fails when two inputs would have the same name; with the signal's status when one came.
+pub(crate) fn ingest_readable(
+    session: &mut Session,
+    paths: &[PathBuf],
+    options: &GlobalOptions,
+) -> anyhow::Result<Vec<anyhow::Error>> {
+    Ok(ingest_inputs(session, paths, TurnInputs::default(), false, options)?.1)
+}
+
+/// Returns the names of the datasets, and why paths that the user named cannot be read. With `ends_early`, no file
+/// of a directory is read after the first of these.
+fn ingest_inputs(
+    session: &mut Session,
+    paths: &[PathBuf],
+    how: TurnInputs<'_>,
+    ends_early: bool,
+    options: &GlobalOptions,
+) -> anyhow::Result<(Vec<String>, Vec<anyhow::Error>)> {
     let TurnInputs { needs_all, joins_names, is_strict, date_order, read, statement } = how;
     // A temporary session replaces nothing of the user's, so there is nothing to ask.
     let if_exists = if session.is_kept() { IfExists::Ask } else { IfExists::Error };
@@ -896,16 +922,16 @@ pub(crate) fn ingest_for_turn(
         session_dir: &session_dir,
     };
     let mut target = Target::Open(session);
-    let mut unread: Vec<String> = Vec::new();
     let work = |cancelled: &Arc<AtomicBool>| {
         let (is_recursive, bytes_max) = (true, read.bytes_max);
         let search = sources::Search { is_recursive, tables: &[], bytes_max };
         let mut sources = sources::expand(paths, search, cancelled)?;
         sources.tell_links(options);
-        let mut errors = std::mem::take(&mut sources.errors);
-        if let Some(error) = errors.pop() {
+        let mut failures = std::mem::take(&mut sources.errors);
+        if ends_early && let Some(error) = failures.pop() {
             return Err(error);
         }
+        let mut unread = std::mem::take(&mut sources.unread);
         let mut plan = IngestPlan::of(&sources, &how, target.catalog())?;
         let mut are_named = std::mem::take(&mut plan.are_named).into_iter();
         let (named, found) = plan.jobs.into_iter().partition(|_| are_named.next().unwrap_or(true));
@@ -916,33 +942,38 @@ pub(crate) fn ingest_for_turn(
                 job.if_exists = IfExists::Replace;
             }
         }
-        let mut tell = |it| errors.push(it);
+        let mut tell = |it| failures.push(it);
         let mut done = run_plan(&plan, &how, &mut target, options, cancelled, &mut tell);
-        if errors.is_empty() {
-            let mut tell = |it| errors.push(it);
+        if failures.is_empty() || !ends_early {
+            let mut tell = |it| unread.push(it);
             let found: Vec<Job> = found;
             done.extend(run_jobs(&found, &mut target, options, cancelled, &mut tell));
             // Without any data, no question can be answered.
-            let n_fatal = if needs_all { errors.len() } else { usize::from(done.is_empty()) };
-            let n_fatal = n_fatal.min(errors.len());
-            unread.extend(errors.drain(n_fatal..).map(|it| format!("{it:#}")));
+            let n_fatal = if needs_all { unread.len() } else { usize::from(done.is_empty()) };
+            failures.extend(unread.drain(..n_fatal.min(unread.len())));
         }
-        errors.into_iter().next().map_or(Ok(done), Err)
+        Ok((done, failures, unread))
     };
     let (ended, signal) = signals::interruptible(work)?;
     if let Some(signal) = signal {
         return Err(Failure::new(signal, "interrupted").into());
     }
-    let done = ended?;
+    let (done, failures, unread) = ended?;
     for it in unread {
-        session.warn(it);
+        session.warn(format!("{it:#}"));
     }
+    warn_of(session, &done);
+    Ok((done.into_iter().map(|it| it.name).collect(), failures))
+}
+
+/// Gives a session the warnings about files that have changed, and on how they were read.
+fn warn_of(session: &mut Session, done: &[Ingested]) {
     for it in done.iter().filter(|it| it.change == Change::Updated) {
         session.warn(changed(it));
     }
-    let doubtful = match &done[..] {
+    let doubtful = match done {
         [one] if one.is_read() => {
-            let rejects = session.is_kept().then(|| rejects_of(&session_dir, &one.name));
+            let rejects = session.is_kept().then(|| rejects_of(session.dir(), &one.name));
             let doubtful = doubtful(&one.name, &one.dataset, rejects.as_deref());
             ambiguous(&one.name, &one.dataset).chain(doubtful).collect()
         }
@@ -952,7 +983,6 @@ pub(crate) fn ingest_for_turn(
     for it in doubtful {
         session.warn(it);
     }
-    Ok(done.into_iter().map(|it| it.name).collect())
 }
 
 /// Returns the sentence about a file that has changed since it was ingested.

@@ -92,13 +92,7 @@ impl Family<'_> {
             return "*".to_owned();
         }
         let names: Vec<&str> = self.members.iter().map(|it| it.0).collect();
-        let before = common(&names, |it| Box::new(it.chars()));
-        let before = before.rfind(SEPARATORS).map_or("", |it| &before[..=it]);
-        let rest: Vec<&str> = names.iter().map(|it| &it[before.len()..]).collect();
-        let behind: String = common(&rest, |it| Box::new(it.chars().rev())).chars().rev().collect();
-        let behind = behind.find(SEPARATORS).map_or("", |it| &behind[it..]);
-        // A name that consists only of the common part is a member as well.
-        let behind = if rest.iter().any(|it| it.len() <= behind.len()) { "" } else { behind };
+        let (before, behind) = common_ends(&names, &SEPARATORS);
         format!("{before}*{behind}")
     }
 
@@ -122,10 +116,10 @@ impl Family<'_> {
     pub fn joining(&self) -> String {
         let sources: Vec<Vec<&str>> =
             self.members.iter().map(|it| it.1.source.split('/').collect()).collect();
-        let ending = |it: &str| it.find('.').map_or(String::new(), |at| it[at..].to_owned());
-        let last = |it: &Vec<&str>| ending(it.last().copied().unwrap_or_default());
-        let all_end = sources.iter().all(|it| last(it) == last(&sources[0]));
-        let file = if all_end { format!("*{}", last(&sources[0])) } else { "*".to_owned() };
+        let files: Vec<&str> = sources.iter().filter_map(|it| it.last().copied()).collect();
+        let (before, behind) = common_ends(&files, &[' ', '_', '-', '.']);
+        let is_one = files.iter().all(|it| *it == files[0]);
+        let file = if is_one { files[0].to_owned() } else { format!("{before}*{behind}") };
         let n_levels = sources[0].len();
         let is_level = sources.iter().all(|it| it.len() == n_levels);
         let mut parts: Vec<&str> = Vec::new();
@@ -143,8 +137,9 @@ impl Family<'_> {
         if !is_level {
             parts.push("**");
         }
-        let named = self.pattern();
-        let name = named.trim_matches(['*', '_', '-']).replace('*', "");
+        let pattern = self.pattern();
+        let named = pattern.split('*').map(|it| it.trim_matches(SEPARATORS));
+        let name = named.filter(|it| !it.is_empty()).collect::<Vec<_>>().join("_");
         let fixed = parts.iter().rev().find(|it| !it.contains('*'));
         let name = if name.is_empty() { fixed.copied().unwrap_or("all") } else { &name };
         let name = name_of(Path::new(name));
@@ -153,6 +148,18 @@ impl Family<'_> {
         parts.push(&file);
         format!("{name}='{}'", parts.join("/"))
     }
+}
+
+/// Returns the common beginning and the common end of names, as far as whole words are common.
+fn common_ends(names: &[&str], separators: &[char]) -> (String, String) {
+    let before = common(names, |it| Box::new(it.chars()));
+    let before = before.rfind(separators).map_or("", |it| &before[..=it]);
+    let rest: Vec<&str> = names.iter().map(|it| &it[before.len()..]).collect();
+    let behind: String = common(&rest, |it| Box::new(it.chars().rev())).chars().rev().collect();
+    let behind = behind.find(separators).map_or("", |it| &behind[it..]);
+    // A name that consists only of the common part is one of them as well.
+    let behind = if rest.iter().any(|it| it.len() <= behind.len()) { "" } else { behind };
+    (before.to_owned(), behind.to_owned())
 }
 
 /// Returns the common beginning of all texts, in the order given by `letters`.
@@ -241,7 +248,10 @@ mod tests {
             );
         };
         let names = ["a_2020", "b_2020", "c_2020"];
-        check(["d/a/1.csv", "d/b/1.csv", "d/c/1.csv"], names, "*_2020", "2020='d/*/*.csv'");
+        check(["d/a/1.csv", "d/b/1.csv", "d/c/1.csv"], names, "*_2020", "2020='d/*/1.csv'");
+        let names = ["s_1_x", "s_2_x", "s_3_x"];
+        let sources = ["d/s 1.x.csv", "d/s 2.x.csv", "d/s 3.x.csv"];
+        check(sources, names, "s_*_x", "s_x='d/s *.x.csv'");
         let names = ["x", "y", "z"];
         check(["d/x.csv", "d/s/y.csv.gz", "d/s/t/z.csv"], names, "*", "d='d/**/*'");
         check(["d", "y", "z"], ["d", "y", "z"], "*", "all='*'");

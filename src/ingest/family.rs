@@ -18,12 +18,14 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
+use arrow_array::builder::StringBuilder;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float64Type, Int64Type};
+use arrow_array::types::{Date32Type, Float64Type, TimestampMicrosecondType};
 use arrow_array::{
     Array, ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray, new_null_array,
 };
+use arrow_schema::DataType;
 use bytes::Bytes;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
@@ -43,6 +45,7 @@ use csv_agent_types::limits::{NOTES_MAX, SLICE_BYTES_MAX};
 use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::builder::field;
+use super::from_parquet::text;
 use super::ingest::{PartRead, files_at_once, ingest_part};
 use super::repairs::has_room;
 use super::requested_types::Wants;
@@ -53,6 +56,7 @@ use super::write::{BuiltColumn, CopiedColumns, Encoder, ParquetFile, Purpose, te
 use crate::dataset_files::{DatasetFiles, Target};
 use crate::options::Family;
 use crate::options::IngestOptions;
+use crate::parse::DAY_US;
 use crate::refusal::check_cancelled;
 
 /// The column with the file of each row.
@@ -114,7 +118,7 @@ struct FilePart {
 ///
 /// Fails with [`ExitStatus::Input`] when none of the files can be ingested, or one of them with
 /// `strict` options; when their columns differ and are not to be matched by name; or when a Parquet
-/// file has an incompatible type; and once `cancelled` is set.
+/// file has a whole number that is not a float, as others have; and once `cancelled` is set.
 pub fn union(
     union: &Union<'_>,
     name: &str,
@@ -150,7 +154,7 @@ pub fn union(
     }
     let names = column_names(&parts);
     let wanted = Wants::find(&options.dtypes, &names)?;
-    let columns = decide(&parts, &names, &wanted, options)?;
+    let columns = decide(&parts, &names, &wanted, options);
     let families = parts.iter().map(|it| (it.at, Arc::new(columns.family_of(it))));
     let families: HashMap<usize, Arc<Family>> = families.filter(|it| !it.1.0.is_empty()).collect();
     let again: Vec<usize> =
@@ -368,7 +372,7 @@ struct Columns {
     readings: Vec<ColumnType>,
     /// The types of the files where they differ.
     mixed: Vec<Option<MixedTypes>>,
-    /// Whether whole numbers of some files become floats, with no value changed.
+    /// Whether the values of some files become floats or timestamps, with none changed.
     are_widened: Vec<bool>,
 }
 
@@ -379,8 +383,7 @@ impl Columns {
         for (at, name) in self.names.iter().enumerate() {
             let mut columns = part.dataset.columns.iter().zip(&part.spelled);
             let Some((column, spelled)) = columns.find(|it| it.0.name == *name) else { continue };
-            let is_widened = self.are_widened[at] && column.dtype == DType::Int64;
-            let is_other = column.dtype != self.dtypes[at] && !is_widened;
+            let is_other = column.dtype != self.dtypes[at] && !self.are_widened[at];
             if is_other && !is_empty(column, &part.dataset) && !part.evidence.is_empty() {
                 told.insert(spelled.clone(), self.readings[at].clone());
             }
@@ -394,12 +397,7 @@ fn is_empty(column: &Column, dataset: &Dataset) -> bool {
 }
 
 /// Decides the types of all columns.
-fn decide(
-    parts: &[FilePart],
-    names: &[String],
-    wants: &Wants,
-    options: &IngestOptions,
-) -> anyhow::Result<Columns> {
+fn decide(parts: &[FilePart], names: &[String], wants: &Wants, options: &IngestOptions) -> Columns {
     let places: HashMap<&str, usize> =
         names.iter().enumerate().map(|(at, it)| (it.as_str(), at)).collect();
     let mut evidence = vec![TypeEvidence::default(); names.len()];
@@ -428,18 +426,18 @@ fn decide(
     let mut columns = Columns { names: names.to_vec(), ..Columns::default() };
     for (sides, together) in sides.iter().zip(together) {
         let is_mixed = sides.iter().any(|it| it.column.dtype != sides[0].column.dtype);
-        let is_widened = is_mixed && sides.iter().all(FileColumn::is_exact_as_float);
-        let (dtype, reading) = if is_widened {
-            (DType::Float64, ColumnType::default())
-        } else {
-            decide_one(sides, together)?
+        let widened = wider(sides).filter(|_| is_mixed);
+        let (dtype, reading) = match widened {
+            Some(dtype) => (dtype, ColumnType::default()),
+            None => decide_one(sides, together),
         };
         columns.dtypes.push(dtype);
         columns.readings.push(reading);
-        columns.mixed.push((is_mixed && !is_widened).then(|| MixedTypes::of(sides, dtype)));
-        columns.are_widened.push(is_widened);
+        let is_said = is_mixed && widened != Some(DType::Float64);
+        columns.mixed.push(is_said.then(|| MixedTypes::of(sides, dtype)));
+        columns.are_widened.push(widened.is_some());
     }
-    Ok(columns)
+    columns
 }
 
 /// The types that the files of a column would have on their own.
@@ -488,35 +486,30 @@ impl FileColumn<'_> {
     }
 }
 
-fn decide_one(
-    sides: &[FileColumn<'_>],
-    together: ColumnType,
-) -> anyhow::Result<(DType, ColumnType)> {
-    let Some(first) = sides.first() else { return Ok((DType::String, ColumnType::default())) };
+/// Returns the type to which the values of all files convert exactly, without reading any of them again.
+fn wider(sides: &[FileColumn<'_>]) -> Option<DType> {
+    if sides.iter().all(FileColumn::is_exact_as_float) {
+        return Some(DType::Float64);
+    }
+    let is_moment = |it: &FileColumn<'_>| matches!(it.column.dtype, DType::Date | DType::Timestamp);
+    let is_any_fixed = sides.iter().any(|it| it.seen.is_none());
+    (is_any_fixed && sides.iter().all(is_moment)).then_some(DType::Timestamp)
+}
+
+fn decide_one(sides: &[FileColumn<'_>], together: ColumnType) -> (DType, ColumnType) {
+    let text = (DType::String, ColumnType::default());
+    let Some(first) = sides.first() else { return text };
     let dtype = first.column.dtype;
     if sides.iter().all(|it| it.column.dtype == dtype) {
-        return Ok((dtype, ColumnType::default()));
-    }
-    if let Some(fixed) = sides.iter().find(|it| it.seen.is_none()) {
-        let other = sides.iter().find(|it| it.column.dtype != fixed.column.dtype).unwrap_or(first);
-        let message = format!(
-            "cannot join column `{}`: it is {} in `{}` and {} in `{}`",
-            fixed.column.name,
-            fixed.column.dtype.name(),
-            fixed.source,
-            other.column.dtype.name(),
-            other.source
-        );
-        let hint =
-            "a Parquet file keeps its types: write one of the files with the type of the other";
-        return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+        return (dtype, ColumnType::default());
     }
     let is_firm_text =
         |it: &FileColumn<'_>| it.column.dtype == DType::String && !it.column.is_ambiguous;
-    if sides.iter().any(is_firm_text) {
-        return Ok((DType::String, ColumnType::default()));
+    // The values of a Parquet file have no other form in which they can be read again.
+    if sides.iter().any(|it| it.seen.is_none() || is_firm_text(it)) {
+        return text;
     }
-    Ok((together.dtype(), together))
+    (together.dtype(), together)
 }
 
 /// The columns of the written table.
@@ -623,13 +616,40 @@ fn is_whole(text: &str) -> bool {
     text.parse::<i64>().is_ok_and(|it| it.to_string() == text)
 }
 
-/// Returns whole numbers as floats, if that changes none of them.
+/// Returns the values in the type of the table, which changes none of them: whole numbers as floats, dates as
+/// timestamps, anything as text.
 fn widened(array: &ArrayRef, column: &BuiltColumn, part: &FilePart) -> anyhow::Result<ArrayRef> {
+    let (name, source) = (&column.name, &part.dataset.source);
+    match (array.data_type(), column.dtype) {
+        (DataType::Int64, DType::Float64) => floats(array.as_primitive(), name, source),
+        (DataType::Date32, DType::Timestamp) => {
+            let days = array.as_primitive::<Date32Type>();
+            let micros = days.unary::<_, TimestampMicrosecondType>(|it| i64::from(it) * DAY_US);
+            Ok(Arc::new(micros))
+        }
+        (_, DType::String) => texts(array),
+        _ => bail!("column `{name}` of `{source}` changed its type"),
+    }
+}
+
+fn texts(array: &ArrayRef) -> anyhow::Result<ArrayRef> {
+    let mut texts = StringBuilder::new();
+    let mut value = String::new();
+    for row in 0..array.len() {
+        if array.is_null(row) {
+            texts.append_null();
+            continue;
+        }
+        value.clear();
+        text::write(array, row, &mut value)?;
+        texts.append_value(&value);
+    }
+    Ok(Arc::new(texts.finish()))
+}
+
+fn floats(ints: &Int64Array, name: &str, source: &str) -> anyhow::Result<ArrayRef> {
     /// Beyond this, not every whole number is representable as a float.
     const EXACT_MAX: u64 = 1 << 53;
-    let (name, source) = (&column.name, &part.dataset.source);
-    let ints = array.as_primitive_opt::<Int64Type>().filter(|_| column.dtype == DType::Float64);
-    let ints = ints.with_context(|| format!("column `{name}` of `{source}` changed its type"))?;
     if let Some(value) = ints.iter().flatten().find(|it| EXACT_MAX < it.unsigned_abs()) {
         let message = format!(
             "cannot join column `{name}`: other files have floats, and `{source}` has {value}, which is \
@@ -918,8 +938,9 @@ fn describe(
     let doubts =
         datasets().flat_map(|it| it.doubts.iter().map(|doubt| format!("{}: {doubt}", it.source)));
     let names = known.columns.names.iter().zip(&known.columns.mixed);
-    let of_few = names.filter_map(|(name, mixed)| {
-        let mixed = mixed.as_ref().filter(|it| it.is_text_of_few)?;
+    // The note on an ambiguous column says it already.
+    let of_few = names.zip(&described).filter_map(|((name, mixed), column)| {
+        let mixed = mixed.as_ref().filter(|it| it.is_text_of_few && !column.is_ambiguous)?;
         Some(format!("column `{name}` is text, because its types differ: {}", mixed.words))
     });
     let doubts: Vec<String> = of_few.chain(doubts).take(NOTES_MAX).collect();
@@ -1109,8 +1130,7 @@ mod tests {
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
     use tempfile::TempDir;
 
-    use super::{Opened, Union, union};
-    use crate::from_parquet::text;
+    use super::{Opened, Union, text, union};
     use crate::{DatasetFiles, IngestOptions, answer};
     use csv_agent_types::catalog::{Facts, Query};
 

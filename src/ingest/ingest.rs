@@ -958,6 +958,9 @@ fn check_decoded(
 ) -> anyhow::Result<()> {
     if is_wide {
         check_text(shown_name, text)?;
+        if !text.is_empty() && text.chunks(3).all(|it| it == "\u{fffd}".as_bytes()) {
+            return Err(no_csv(shown_name, "it is binary", hint_for("binary")));
+        }
         if let Some(kind) = sniff::document_kind(text) {
             return Err(no_csv(shown_name, &format!("it is {kind}"), hint_for(kind)));
         }

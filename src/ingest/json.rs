@@ -38,10 +38,15 @@ pub(crate) fn is_called(name: &str) -> bool {
     [".json", ".jsonl", ".ndjson"].iter().any(|it| name.ends_with(it))
 }
 
-/// Returns whether a file is JSON that may be a table, from its first bytes: an array of objects.
+/// Returns whether a file is JSON that may be a table, from its first bytes: an array of objects, or lines of one
+/// object each.
 pub(crate) fn is_list(head: &[u8]) -> bool {
     let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+    let mut lines = head.split(|it| *it == b'\n').map(<[u8]>::trim_ascii);
+    let is_object = |it: &[u8]| it.starts_with(b"{") && it.ends_with(b"}");
     head.strip_prefix(b"[").is_some_and(|it| it.trim_ascii_start().starts_with(b"{"))
+        || lines.next().is_some_and(is_object)
+            && lines.next().is_some_and(|it| it.starts_with(b"{"))
 }
 
 /// Writes the objects as rows. Returns the names of the columns, in the order of their first values. Fails when
@@ -344,5 +349,7 @@ mod tests {
         assert!(is_list(b" [ {\"a\": 1}]"));
         assert!(!is_list(b"[1, 2]"));
         assert!(!is_list(b"{\"name\": \"x\"}"));
+        assert!(is_list(b"{\"a\": 1}\r\n{\"a\": 2"));
+        assert!(!is_list(b"{\"a\": [\n{}\n{"));
     }
 }

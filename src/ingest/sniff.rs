@@ -248,8 +248,9 @@ pub(crate) fn first_control(text: &[u8]) -> Option<usize> {
     // encode.
     let is_control = |it: &u8| matches!(it, 0 | 2..=6 | 0x0e..=0x19 | 0x7f);
     let n_control = text.iter().filter(|it| is_control(it)).count();
-    // One in a hundred. A stray NUL in a cell is kept.
-    let is_binary = A_FEW < n_control && text.len() < n_control * 100;
+    // One in a hundred, or half of a few bytes. A stray NUL in a cell is kept.
+    let is_binary =
+        A_FEW < n_control && text.len() < n_control * 100 || text.len() <= n_control * 2;
     is_binary.then(|| text.iter().position(is_control))?
 }
 

@@ -894,6 +894,18 @@ fn what_is_no_text_is_told_by_its_first_bytes() {
     check(b"FEA1\0\0\0\0", "a Feather file of version 1");
     check(b"\xfd7zXZ\0", "xz-compressed");
     check(b"a,b\n1,\0\0\0\0\n", "binary (byte 0x00 at offset 6)");
+    // Even if it is short.
+    check(b"\0\x01\x02", "binary (byte 0x00 at offset 0)");
+    check(b"\0", "binary (byte 0x00 at offset 0)");
+    check(b"PK\x05\x06\0\0\0\0", "binary (byte 0x05 at offset 2)");
+    check(b"\xfe\xff\0", "binary");
+}
+
+#[test]
+fn a_short_text_may_have_a_letter_that_a_converter_could_not_write() {
+    let bench = Bench::new();
+    let dataset = bench.bytes("x\n\x1a\n\x1a\n").unwrap();
+    assert_eq!(table(&bench, &dataset), "x:string\n\x1a\n\x1a");
 }
 
 #[test]

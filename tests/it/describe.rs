@@ -236,4 +236,13 @@ fn a_file_that_cannot_be_read_does_not_hide_the_others() {
     let run = bench.run(["describe", "empty.csv", "sales.csv", "--format", "csv"]).fails_with(5);
     assert!(run.stdout().contains("sales,revenue,"), "{run}");
     assert!(run.stderr().contains("empty.csv"), "{run}");
+    fs::create_dir(bench.path("d")).unwrap();
+    fs::write(bench.path("d/a.csv"), "x\n1\n").unwrap();
+    fs::write(bench.path("d/broken.csv"), "").unwrap();
+    let arguments = ["describe", "empty.csv", "no.csv", "d", "--format", "csv"];
+    let run = bench.run(arguments).fails_with(5);
+    assert!(run.stdout().contains("a,x,int64,"), "{run}");
+    let told = |it: &str| run.stderr().matches(it).count();
+    let each = ["warning: cannot read `d/broken.csv`", "error: cannot read `empty.csv`"];
+    assert_eq!((each.map(told), told("error: cannot read `no.csv`")), ([1, 1], 1), "{run}");
 }

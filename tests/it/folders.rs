@@ -90,6 +90,12 @@ fn names_stay_when_files_are_added() {
     assert_eq!(names(&bench), ["Kansas", "Ohio", "theft_Kansas"]);
     let again = bench.run(["ingest", "-v", "data/theft/Kansas.csv"]).succeeds();
     assert!(again.stdout().contains("theft_Kansas\t1\t1\tunchanged"), "{}", again.stdout());
+    // A directory that was moved has the same files.
+    fs::create_dir(bench.path("2024")).unwrap();
+    fs::rename(bench.path("data"), bench.path("2024/reports")).unwrap();
+    let run = bench.run(["ingest", "-v", "2024"]).succeeds();
+    assert!(run.stderr().ends_with("note: 3 files: 3 unchanged\n"), "{}", run.stderr());
+    assert_eq!(names(&bench), ["Kansas", "Ohio", "theft_Kansas"]);
 }
 
 #[test]
@@ -223,6 +229,52 @@ fn a_question_may_be_about_a_directory() {
     assert!(instructions.contains("theft_Utah"), "{instructions}");
     let run = bench.run(["ask", "-f", "data/broken.csv", "-f", "data", "how many?"]).fails_with(5);
     assert!(run.stderr().starts_with("error: cannot read `data/broken.csv`"), "{}", run.stderr());
+}
+
+#[test]
+fn no_file_of_a_directory_hides_its_other_files() {
+    let bench = Bench::with([]);
+    let database = [b"SQLite format 3\0", &[1; 100][..]].concat();
+    let workbook = [b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", &[1; 600][..]].concat();
+    let mut tar = [1; 512];
+    tar[257..262].copy_from_slice(b"ustar");
+    write(
+        &bench,
+        &[
+            ("d/a.csv", b"n\n1\n"),
+            ("d/cut.db", &database),
+            ("d/cut.tar", &tar),
+            ("d/cut.xls", &workbook),
+            ("d/three.csv", b"\0\x01\x02"),
+        ],
+    );
+    let run = bench.run(["query", "-f", "d", "--format", "csv", "select n from a"]).succeeds();
+    assert_eq!(run.stdout(), "n\n1\n");
+    let told = |it: &str| run.stderr().matches(&format!("warning: cannot read `d/{it}`")).count();
+    assert_eq!(["cut.db", "cut.tar", "cut.xls", "three.csv"].map(told), [1, 1, 1, 1], "{run}");
+    let run = bench.run(["query", "-f", "d/cut.db", "-f", "d", "select n from a"]).fails_with(5);
+    assert!(run.stderr().starts_with("error: cannot read `d/cut.db`"), "{run}");
+    let run = bench.run(["ingest", "-v", "d"]).fails_with(5);
+    assert!(run.stderr().ends_with("note: 5 files: 1 added, 4 failed\n"), "{run}");
+    fs::remove_file(bench.path("d/cut.tar")).unwrap();
+    bench.run(["ingest", "--union", "d"]).fails_with(5);
+    assert_eq!(head(&bench, "d"), "n,_file\n1,d/a.csv\n");
+}
+
+#[test]
+fn the_command_that_joins_a_family_names_no_file_of_another() {
+    let bench = Bench::with([]);
+    for month in 1..=3 {
+        let path = |kind| format!("d/{kind}-{month}.csv");
+        write(&bench, &[(&path("in"), b"a,b\n1,2\n"), (&path("out"), b"c\n3\n")]);
+    }
+    let run = bench.run(["ingest", "-v", "d"]).succeeds();
+    for joining in ["in='d/in-*.csv'", "out='d/out-*.csv'"] {
+        let told = format!("have the same columns; `csv-agent ingest {joining}` joins their files");
+        assert!(run.stderr().contains(&told), "{run}");
+    }
+    let run = bench.shell("csv-agent ingest in='d/in-*.csv'", &[]).succeeds();
+    assert!(run.stdout().ends_with("in\t3\t3\tadded\td/in-*.csv\n"), "{run}");
 }
 
 /// Sales of three years, each written in another way.
@@ -754,4 +806,16 @@ fn one_file_that_makes_a_column_text_is_named() {
     let doubt =
         "column `rain` is text, because its types differ: float64 in 4 files, string in 4.csv";
     assert!(run.stderr().contains(doubt), "{run}");
+
+    // A column that can be read in two ways is one warning as well.
+    write(
+        &bench,
+        &[
+            ("d/1.csv", b"day\n13/02/2024\n"),
+            ("d/2.csv", b"day\n02/13/2024\n"),
+            ("d/3.csv", b"day\n01/05/2024\n"),
+        ],
+    );
+    let run = bench.run(["ingest", "--union", "d"]).succeeds();
+    assert_eq!(run.stderr().matches("warning: ").count(), 1, "{run}");
 }

@@ -319,6 +319,52 @@ fn the_parts_of_a_table_are_one_dataset() {
 }
 
 #[test]
+fn directories_with_the_values_of_a_column_are_parts_of_one_table() {
+    let bench = Bench::with([]);
+    fs::write(bench.path("a.csv"), "k,n\na,1\n").unwrap();
+    bench.run(["ingest", "a.csv"]).succeeds();
+    for year in ["2023", "2024"] {
+        let dir = bench.path(&format!("sales/year={year}/month=01"));
+        fs::create_dir_all(&dir).unwrap();
+        fs::copy(bench.session().join("datasets/a.parquet"), dir.join("0.parquet")).unwrap();
+    }
+    let run = bench.run(["ingest", "-v", "sales"]).succeeds();
+    assert!(run.stderr().contains("read as the parts of one table"), "{}", run.stderr());
+    let expected = "k:string n:int64 year:int64 month:string _file:string\n\
+        a,1,2023,01,sales/year=2023/month=01/0.parquet\n\
+        a,1,2024,01,sales/year=2024/month=01/0.parquet";
+    assert_eq!(shown(&bench, "sales"), expected);
+    // Files that the user may want apart stay so.
+    fs::write(bench.path("sales/year=2023/month=01/1.csv"), "k\nb\n").unwrap();
+    let run = bench.run(["ingest", "-S", "other", "-v", "sales"]).succeeds();
+    assert!(run.stderr().contains("3 files: 3 added"), "{}", run.stderr());
+}
+
+#[test]
+fn files_that_store_a_column_in_other_types_are_joined_without_a_change() {
+    let bench = Bench::with([]);
+    let rows = |name: &str, text: &str| fs::write(bench.path(name), text).unwrap();
+    rows("a.csv", "k,day,n,x\na,2024-01-05,5,1\n");
+    rows("b.csv", "k,day,n,x\nb,2024-01-06T10:00:00,A7,2.5\n");
+    bench.run(["ingest", "a.csv", "b.csv"]).succeeds();
+    fs::create_dir(bench.path("d")).unwrap();
+    for name in ["a", "b"] {
+        let stored = bench.session().join(format!("datasets/{name}.parquet"));
+        fs::copy(stored, bench.path(&format!("d/{name}.parquet"))).unwrap();
+    }
+    rows("d/c.csv", "k,day,n,x\nc,2024-01-07,7.50,3\n");
+    bench.run(["ingest", "--union", "d"]).succeeds();
+    let expected = "k:string day:timestamp n:string x:float64 _file:string\n\
+        a,2024-01-05T00:00:00,5,1.0,d/a.parquet\n\
+        b,2024-01-06T10:00:00,A7,2.5,d/b.parquet\n\
+        c,2024-01-07T00:00:00,7.50,3.0,d/c.csv";
+    assert_eq!(shown(&bench, "d"), expected);
+    let run = bench.run(["datasets", "d", "--schema"]).succeeds();
+    let told = "different types: int64 in d/a.parquet, string in d/b.parquet, float64 in d/c.csv";
+    assert!(run.stdout().contains(told), "{}", run.stdout());
+}
+
+#[test]
 fn the_sheets_of_a_workbook_can_be_joined() {
     let bench = Bench::with([]);
     let sheet = |name, value| (name, "visible", plain(&[&["k", "n"], &[value, "1"]]));
@@ -326,6 +372,11 @@ fn the_sheets_of_a_workbook_can_be_joined() {
     bench.run(["ingest", "-v", "all=book.xlsx"]).succeeds();
     let rows = bench.run(["datasets", "all", "--head", "9", "--format", "csv"]).succeeds();
     assert_eq!(rows.stdout(), "k,n,_file\na,1,book.xlsx/May\nb,1,book.xlsx/June\n");
+    let three = workbook(&[sheet("May", "a"), sheet("June", "b"), sheet("July", "c")]);
+    fs::write(bench.path("three.xlsx"), three).unwrap();
+    let run = bench.run(["ingest", "-v", "three.xlsx"]).succeeds();
+    let told = "have the same columns; `csv-agent ingest three='three.xlsx'` joins their files";
+    assert!(run.stderr().contains(told), "{}", run.stderr());
 }
 
 #[test]

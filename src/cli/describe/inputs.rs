@@ -9,7 +9,7 @@ use csv_agent_types::status::{ExitStatus, Failure};
 
 use crate::diagnostics;
 use crate::engine::files_of;
-use crate::ingest::{TurnInputs, changed_sources, ingest_for_turn};
+use crate::ingest::{changed_sources, ingest_readable};
 use crate::options::GlobalOptions;
 
 /// A dataset to describe.
@@ -48,21 +48,9 @@ impl InputDataset {
         };
         if !files.is_empty() {
             let mut session = Session::ephemeral(None)?;
-            let ingest = |session: &mut Session, files: &[PathBuf]| {
-                ingest_for_turn(session, files, TurnInputs::default(), options)
-            };
-            match ingest(&mut session, &files) {
-                // Those that can be read are described nevertheless.
-                Err(error) if 1 < files.len() && is_about_file(&error) => {
-                    session = Session::ephemeral(None)?;
-                    for file in &files {
-                        match ingest(&mut session, std::slice::from_ref(file)) {
-                            Err(error) if is_about_file(&error) => failures.push(error),
-                            ended => drop(ended?),
-                        }
-                    }
-                }
-                ended => drop(ended?),
+            failures = ingest_readable(&mut session, &files, options)?;
+            if let Some(at) = failures.iter().position(|it| !is_about_file(it)) {
+                return Err(failures.swap_remove(at));
             }
             diagnostics::warnings(session.take_warnings(), options.terminal.stderr.colour);
             let catalog = session.catalog();

@@ -4,6 +4,7 @@
 //! paths as a prefix: `fraud_Kansas`, `theft_Kansas`. Names that differ only in case are equal. A file that the
 //! session knows keeps its name, so that names are stable when files are added.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Component, Path};
 
@@ -168,13 +169,21 @@ pub(super) fn unique(
             *name = None;
         }
     }
+    let is_there =
+        |origin: &str| Path::new(origin).ancestors().any(|it| session_dir.join(it).is_file());
+    let is_gone = |it: &Dataset| {
+        is_one_file(it) && it.origin.as_deref().is_some_and(|origin| !is_there(origin))
+    };
+    let mut gone: Vec<(&str, &Dataset)> = catalog.iter().filter(|it| is_gone(it.1)).collect();
+    for (input, name) in inputs.iter().zip(&mut names).filter(|it| it.1.is_none()) {
+        *name = moved(input, &mut gone).map(str::to_owned);
+        given.extend(name.as_ref().map(|it| it.to_lowercase()));
+    }
     // Files that keep their names also count when others are distinguished.
     let mut alike: BTreeMap<String, Vec<usize>> = BTreeMap::new();
     for (at, words) in words.iter().enumerate() {
         alike.entry(words.name(&[]).to_lowercase()).or_default().push(at);
     }
-    let is_there =
-        |origin: &str| Path::new(origin).ancestors().any(|it| session_dir.join(it).is_file());
     let is_free = |given: &HashSet<String>, at: usize, name: &str| {
         !given.contains(&name.to_lowercase())
             && (!matches!(if_exists, IfExists::Ask | IfExists::Error)
@@ -199,7 +208,6 @@ pub(super) fn unique(
 /// Returns the names of the datasets by the paths of their sources.
 fn known<'a>(catalog: &'a Catalog, session_dir: &Path) -> HashMap<String, Vec<&'a str>> {
     let mut known: HashMap<String, Vec<&str>> = HashMap::new();
-    let is_one_file = |it: &Dataset| it.remote().is_none() && it.files.is_empty();
     for (name, dataset) in catalog.iter().filter(|it| is_one_file(it.1)) {
         // An older version did not store it; then it is the current path of a source with that name.
         let origin = dataset.origin.clone();
@@ -207,6 +215,26 @@ fn known<'a>(catalog: &'a Catalog, session_dir: &Path) -> HashMap<String, Vec<&'
         known.entry(origin.unwrap_or_default()).or_default().push(name);
     }
     known
+}
+
+fn is_one_file(dataset: &Dataset) -> bool {
+    dataset.remote().is_none() && dataset.files.is_empty()
+}
+
+/// Returns the dataset of a file that was moved, with its directory or without, and removes it from those whose
+/// files are `gone`.
+fn moved<'a>(input: &Input, gone: &mut Vec<(&'a str, &'a Dataset)>) -> Option<&'a str> {
+    let path = input.path()?;
+    let n_shared = |dataset: &Dataset| {
+        let origin = Path::new(dataset.origin.as_deref().unwrap_or_default());
+        let parts = path.components().rev().zip(origin.components().rev());
+        parts.take_while(|(a, b)| a == b).count()
+    };
+    let shared = gone.iter().enumerate().map(|(at, it)| (n_shared(it.1), at));
+    let mut called_so: Vec<(usize, usize)> = shared.filter(|it| 0 < it.0).collect();
+    called_so.sort_by_key(|it| Reverse(it.0));
+    let (_, at) = called_so.into_iter().find(|it| input.is_same_as(gone[it.1].1))?;
+    Some(gone.remove(at).0)
 }
 
 /// Returns names for those files of a group with equal names that have none yet, with the shortest part of

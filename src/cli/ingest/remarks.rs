@@ -1,7 +1,8 @@
 //! Remarks on an ingest of several files: one line for what many share, and one line for each dataset with
 //! more to report.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 use csv_agent_ingest::families::{Family, families_of};
@@ -81,7 +82,7 @@ pub(super) fn counts(done: &[Ingested], n_failed: usize, (one, many): (&str, &st
 
 /// Returns a line for each family among the datasets, with the command that joins its files where one
 /// pattern matches exactly these.
-pub(super) fn families(done: &[Ingested]) -> Vec<String> {
+pub(super) fn families(done: &[Ingested], n_failed: usize) -> Vec<String> {
     let is_fresh = |it: &&Ingested| !matches!(it.change, Change::Unchanged | Change::Skipped);
     let fresh = done.iter().filter(is_fresh);
     let (families, _) = families_of(fresh.map(|it| (it.name.as_str(), &it.dataset)));
@@ -95,19 +96,37 @@ pub(super) fn families(done: &[Ingested]) -> Vec<String> {
         };
         let types =
             if family.is_of_one_type() { "" } else { ", though not all have the same types" };
-        let joining = family.joining();
-        let files = joining.split_once('=').map_or("", |it| it.1.trim_matches('\''));
-        // Only a command that the shell takes verbatim, and that reads exactly these files.
-        let is_plain = !files.contains(['\'', '\n']);
-        let found = matches(files, &AtomicBool::new(false)).map_or(0, |it| it.paths.len());
-        let how = if is_plain && found == n {
-            format!("`csv-agent ingest {joining}` joins their files into one")
-        } else {
-            "`csv-agent ingest --union PATH…` joins their files into one".to_owned()
+        let how = match joining(family, done, n_failed) {
+            Some(joining) => format!("`csv-agent ingest {joining}` joins their files into one"),
+            None => "`csv-agent ingest --union PATH…` joins their files into one".to_owned(),
         };
         format!("{n} datasets ({who}) have the same columns{types}; {how}")
     };
     families.iter().map(tell).collect()
+}
+
+/// Returns the argument that reads exactly the tables of a family, and at most files that failed besides, if the shell
+/// takes it verbatim.
+fn joining(family: &Family<'_>, done: &[Ingested], n_failed: usize) -> Option<String> {
+    let joining = family.joining();
+    let (name, files) = joining.split_once('=')?;
+    let files = files.trim_matches('\'');
+    // The sheets of a workbook and the members of an archive are those of one file.
+    let file = Path::new(files).ancestors().skip(1).find(|it| it.is_file()).and_then(Path::to_str);
+    let found = matches(files, &AtomicBool::new(false)).map(|it| it.paths).unwrap_or_default();
+    let found: HashSet<PathBuf> = found.into_iter().collect();
+    let is_read = |source: &str| {
+        let source = Path::new(source);
+        file.map_or_else(|| found.contains(source), |it| source.starts_with(it))
+    };
+    let n_members = family.members.iter().filter(|it| is_read(&it.1.source)).count();
+    let n_others = done.iter().filter(|it| is_read(&it.dataset.source)).count() - n_members;
+    let is_exact = n_members == family.members.len()
+        && n_others == 0
+        && found.len().saturating_sub(n_members) <= n_failed;
+    let files = file.unwrap_or(files);
+    let is_plain = !files.contains(['\'', '\n']);
+    (is_plain && is_exact).then(|| format!("{name}='{files}'"))
 }
 
 fn remarks(ingested: &Ingested) -> Vec<(Remark, u64)> {

@@ -59,6 +59,8 @@ pub(super) struct Sources {
     pub n_again: usize,
     /// Why a path yields nothing.
     pub errors: Vec<anyhow::Error>,
+    /// Why directories and archives within a path cannot be read.
+    pub unread: Vec<anyhow::Error>,
     /// Whether any file may contain several tables.
     pub any_with_tables: bool,
     seen: HashSet<PathBuf>,
@@ -255,18 +257,16 @@ impl Finder<'_> {
 
     /// Returns the name of the table whose parts are in a directory, as parallel writers create it.
     fn table_of_parts(&mut self, dir: &Path) -> Option<String> {
-        let names: Vec<String> = fs::read_dir(dir)
-            .ok()?
-            .flatten()
-            .map(|it| it.file_name().to_string_lossy().into_owned())
-            .filter(|it| !it.starts_with('.'))
-            .collect();
+        if !dir.is_dir() {
+            return None;
+        }
+        let names = shown_names(dir);
         let is_part = |it: &String| kind_of(it) == FileKind::Data && it.starts_with("part-");
         let is_called_so = dir.extension().is_some_and(|it| it.eq_ignore_ascii_case("parquet"));
         let has_mark = names.iter().any(|it| matches!(it.as_str(), "_SUCCESS" | "_metadata"));
         let mut data = names.iter().filter(|it| !it.starts_with('_')).peekable();
         let is_table = is_called_so || has_mark || data.peek().is_some() && data.all(is_part);
-        if !is_table {
+        if !is_table && !is_partitioned(dir) {
             return None;
         }
         let path = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
@@ -291,7 +291,7 @@ impl Finder<'_> {
             }
             found => found,
         };
-        self.sources.errors.extend(found.unreadable);
+        self.sources.unread.extend(found.unreadable);
         // `data/*` means the data there; `data/*.txt` is explicit.
         let names_ending = pattern.rsplit('/').next().is_some_and(|it| it.contains('.'));
         let mut others = Others::default();
@@ -337,14 +337,12 @@ impl Finder<'_> {
             return Ok(());
         }
         let mut others = Others::default();
-        let n_before = self.sources.inputs.len();
-        let known = (self.sources.seen.len(), self.sources.n_again);
+        let known = |it: &Sources| (it.inputs.len(), it.seen.len(), it.n_again, it.unread.len());
+        let before = known(self.sources);
         self.directory(path, &canonical(path), self.levels_max, &mut others)?;
         let shown = path.display().to_string();
         self.tell_links(&shown, &others);
-        if self.sources.inputs.len() == n_before
-            && (self.sources.seen.len(), self.sources.n_again) == known
-        {
+        if known(self.sources) == before {
             let found = others.words();
             let found = if found.is_empty() {
                 "it is empty".to_owned()
@@ -377,7 +375,7 @@ impl Finder<'_> {
         let mut entries = match listed {
             Ok(entries) => entries,
             Err(error) => {
-                self.sources.errors.push(unreadable(dir, &error));
+                self.sources.unread.push(unreadable(dir, &error));
                 return Ok(());
             }
         };
@@ -459,7 +457,9 @@ impl Finder<'_> {
             Ok(Some(opened)) => opened,
             Ok(None) => return self.add(path, true),
             Err(error) => {
-                self.sources.errors.push(error);
+                let unread =
+                    if is_named { &mut self.sources.errors } else { &mut self.sources.unread };
+                unread.push(error);
                 return csv_agent_ingest::check_cancelled(self.cancelled);
             }
         };
@@ -568,9 +568,11 @@ impl Finder<'_> {
                     return Ok(());
                 }
             },
-            Err(error) => {
-                self.sources.errors.push(error);
-                return csv_agent_ingest::check_cancelled(self.cancelled);
+            Err(_) => {
+                csv_agent_ingest::check_cancelled(self.cancelled)?;
+                self.sources.any_with_tables = true;
+                // The reader reports the error.
+                return self.put(input);
             }
         };
         self.sources.any_with_tables = true;
@@ -638,6 +640,28 @@ impl Finder<'_> {
 
     fn fail(&mut self, status: ExitStatus, message: String, hint: &str) {
         self.sources.errors.push(Failure::new(status, message).hint(hint).into());
+    }
+}
+
+/// Returns the names in a directory, without hidden ones; none if it cannot be read.
+fn shown_names(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let names = entries.map(|it| it.file_name().to_string_lossy().into_owned());
+    names.filter(|it| !it.starts_with('.')).collect()
+}
+
+/// Returns whether a directory has only directories such as `year=2024`, at last with Parquet files, which lack that
+/// column.
+fn is_partitioned(dir: &Path) -> bool {
+    let mut at = dir.to_owned();
+    loop {
+        let names = shown_names(&at);
+        let Some(first) = names.first() else { return false };
+        if !names.iter().all(|it| template::partition(it).is_some()) {
+            let is_parquet = |it: &String| it.to_lowercase().ends_with(".parquet");
+            return at != dir && names.iter().all(is_parquet);
+        }
+        at.push(first);
     }
 }
 

@@ -29,6 +29,11 @@ pub(super) fn glob_of(pattern: &str) -> String {
     text
 }
 
+/// Returns the name and the value of a directory such as `year=2024`.
+pub(super) fn partition(directory: &str) -> Option<(&str, &str)> {
+    directory.split_once('=').filter(|it| is_word(it.0))
+}
+
 /// Returns the named values in a file's path: those of directories, then those of the pattern that found
 /// it.
 pub(super) fn values(path: &Path, pattern: Option<&str>) -> Vec<(String, Option<String>)> {
@@ -36,9 +41,7 @@ pub(super) fn values(path: &Path, pattern: Option<&str>) -> Vec<(String, Option<
     let parts: Vec<&str> = text.split('/').collect();
     let mut found = Vec::new();
     for part in &parts[..parts.len().saturating_sub(1)] {
-        if let Some((key, value)) = part.split_once('=')
-            && is_word(key)
-        {
+        if let Some((key, value)) = partition(part) {
             let value = percent_decode_str(value).decode_utf8_lossy().into_owned();
             found.push((key.to_owned(), Some(value).filter(|it| it != HIVE_NULL)));
         }
