@@ -4,9 +4,10 @@
     pip install mcp && benches/mcp_client.py path/to/csv-agent [number of calls]
 
 The client checks each message against the schemas of the protocol, and structured content against the tool's own.
-Then: the time from the start of the server to its list of tools, and the time of calls.
+Then, unless the number is 0: the time from the start of the server to its list of tools, and the time of calls.
 """
 import asyncio
+import os
 import pathlib
 import statistics
 import sys
@@ -37,6 +38,12 @@ CALLS = [
 PROMPTS = {"profile": {"file": "sales.csv"}, "check": {"file": "sales"}, "compare": {"old": "a", "new": "b"}}
 
 
+def server_of(binary, directory):
+    # The client passes few variables on. The managed Python is in the cache.
+    cache = os.environ.get("XDG_CACHE_HOME", str(pathlib.Path.home() / ".cache"))
+    return StdioServerParameters(command=binary, args=["mcp"], cwd=str(directory), env={"XDG_CACHE_HOME": cache})
+
+
 async def drive(binary, mode, directory):
     told, asked = [], []
 
@@ -47,7 +54,7 @@ async def drive(binary, mode, directory):
     async def progress(done, total, message):
         told.append(message)
 
-    server = StdioServerParameters(command=binary, args=["mcp"], cwd=str(directory))
+    server = server_of(binary, directory)
     async with Client(server, mode=mode, elicitation_callback=ask) as client:
         tools = await client.list_tools()
         listed = {it.name: it for it in tools.tools}
@@ -87,7 +94,7 @@ async def drive(binary, mode, directory):
 
 
 async def measure(binary, directory, n_calls):
-    server = StdioServerParameters(command=binary, args=["mcp"], cwd=str(directory))
+    server = server_of(binary, directory)
     starts = []
     for _ in range(10):
         begun = time.perf_counter()
@@ -116,7 +123,7 @@ def main():
             (directory / "sales.csv").write_bytes(sales)
             print(f"mode {mode}:")
             asyncio.run(drive(binary, mode, directory))
-            if mode == "auto":
+            if mode == "auto" and n_calls:
                 asyncio.run(measure(binary, directory, n_calls))
 
 

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use csv_agent_ingest::{TOKEN, rows};
 use csv_agent_query::protocol::{EngineQuery, EngineRequest};
-use csv_agent_query::{Prepared, SqlError, TableSchema, prepare};
+use csv_agent_query::{Prepared, SqlError, TableSchema, prepare_with_empty_columns};
 use csv_agent_session::Session;
 use csv_agent_text::{fit::cut, lists::all_names};
 use csv_agent_tools::{Statement, ToolError, ToolJob};
@@ -25,7 +25,7 @@ use csv_agent_types::event::{CallStatus, ToolOutput};
 use csv_agent_types::limits::{CLIENT_RESULT_BYTES_MAX, QUERY_RESULTS_MAX, RESULT_BYTES_MAX};
 use csv_agent_types::redaction::Redaction;
 use csv_agent_types::status::BUILTIN;
-use csv_agent_worker::engine::{self, EngineError, EngineOptions, table_of};
+use csv_agent_worker::engine::{self, EngineError, EngineOptions, is_empty_column, table_of};
 use csv_agent_worker::protocol::{Outcome, OutcomeStatus};
 use csv_agent_worker::sandbox::SandboxOptions;
 
@@ -116,7 +116,9 @@ impl QueryResults {
             return Ok(Err(ToolError::new("too_many_results", message)));
         }
         let schemas: Vec<TableSchema> = there.iter().map(|it| it.schema.clone()).collect();
-        let prepared = match prepare(&statement.sql, &schemas, Timestamp::now().as_microsecond()) {
+        let is_empty = |dataset: &str, column: &str| is_empty_column(catalog, dataset, column);
+        let now = Timestamp::now().as_microsecond();
+        let prepared = match prepare_with_empty_columns(&statement.sql, &schemas, is_empty, now) {
             Ok(prepared) => prepared,
             Err(error) => return Ok(Err(refused(&error))),
         };

@@ -664,7 +664,8 @@ fn fail(error: &anyhow::Error, json: bool, colour: bool) -> ExitStatus {
     }
     if json && status == ExitStatus::Usage {
         let (message, hint) = (format!("{error:#}"), diagnostics::hint_of(error));
-        let object = usage::object("usage", &message, None, hint, &[]);
+        let meant: Vec<String> = hint.and_then(usage::meant).into_iter().collect();
+        let object = usage::object("usage", &message, None, hint, &meant);
         diagnostics::tell(&format!("{object}\n"));
     } else {
         diagnostics::error(error, colour);

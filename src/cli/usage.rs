@@ -108,6 +108,12 @@ pub(crate) fn object(
     }})
 }
 
+/// Returns the name that a hint suggests, as all hints write it: "did you mean `sum`?".
+pub(crate) fn meant(hint: &str) -> Option<String> {
+    let (_, rest) = hint.split_once("did you mean `")?;
+    Some(rest.split_once("`?")?.0.to_owned())
+}
+
 /// Returns the first paragraph of the error's text, without `error: ` and on one line.
 pub(crate) fn message(error: &clap::Error) -> String {
     let text = error.render().to_string();

@@ -18,7 +18,7 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, serve_server};
 use rmcp::{RoleServer, ServerHandler};
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::answer::ToolAnswer;
@@ -246,8 +246,11 @@ impl ServerHandler for McpServer {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        // The protocol's own error: a list of tools would have prevented it.
+        let tool = tools::named(&request.name, &self.settings)
+            .map_err(|it| ErrorData::invalid_params(it, None))?;
         let given = request.arguments.unwrap_or_default();
-        let answer = match tools::read(&request.name, given, &self.settings) {
+        let answer = match tools::read(tool, given, &self.settings) {
             Err(message) => ToolAnswer::error(&message),
             Ok((work, session)) => {
                 let said = request.input_responses.unwrap_or_default();
@@ -318,11 +321,11 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let uri = request.uri;
-        let missing = |it: String| ErrorData::resource_not_found(it, None);
+        let missing = |it: String| ErrorData::resource_not_found(it, Some(json!({"uri": uri})));
         let stored = Stored::of_uri(&uri).map_err(missing)?;
         let found = match self.resource(&stored, &context).await.map_err(missing)? {
-            ResourceBody::Text(text) => ResourceContents::text(text, uri),
-            ResourceBody::Png(bytes) => ResourceContents::blob(BASE64_STANDARD.encode(bytes), uri),
+            ResourceBody::Text(text) => ResourceContents::text(text, &uri),
+            ResourceBody::Png(bytes) => ResourceContents::blob(BASE64_STANDARD.encode(bytes), &uri),
         };
         let found = found.with_mime_type(stored.media_type());
         Ok(ReadResourceResult::new(vec![found]).into())

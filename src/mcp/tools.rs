@@ -65,7 +65,7 @@ enum Kept {
 }
 
 /// Every tool, in the order in which lists have them.
-const ALL: [ClientTool; 12] = [
+static ALL: [ClientTool; 12] = [
     INGEST, DATASETS, DESCRIBE, QUERY, PYTHON, FIND_VALUES, TABLE, CHART, VERDICT, ASK, RERUN,
     EXPORT,
 ];
@@ -118,18 +118,24 @@ pub(crate) fn listed(settings: &ServerSettings) -> Vec<ToolOfClient> {
     ALL.iter().filter(|it| it.is_kept(settings)).map(ClientTool::listed).collect()
 }
 
-/// Reads a call: what to do, and in which session. Fails when there is no such tool here or its arguments are
+/// Returns the tool of this name, which this server may have left out. Fails when there is none, with the names of
+/// those that it has.
+pub(crate) fn named(name: &str, settings: &ServerSettings) -> Result<&'static ClientTool, String> {
+    ALL.iter().find(|it| it.name == name).ok_or_else(|| {
+        let kept = ALL.iter().filter(|it| it.is_kept(settings));
+        let names: Vec<&str> = kept.map(|it| it.name).collect();
+        format!("there is no tool `{name}`; the tools are {}", names.join(", "))
+    })
+}
+
+/// Reads a call: what to do, and in which session. Fails when the server has left out the tool or its arguments are
 /// wrong, with what to do instead.
 pub(crate) fn read(
-    name: &str,
+    tool: &ClientTool,
     mut given: JsonObject,
     settings: &ServerSettings,
 ) -> Result<(Work, Option<PathBuf>), String> {
-    let Some(tool) = ALL.iter().find(|it| it.name == name) else {
-        let names: Vec<&str> =
-            ALL.iter().filter(|it| it.is_kept(settings)).map(|it| it.name).collect();
-        return Err(format!("there is no tool `{name}`; the tools are {}", names.join(", ")));
-    };
+    let name = tool.name;
     if !tool.is_kept(settings) {
         let why = match tool.kept {
             Kept::Writing if settings.is_read_only => {
@@ -353,6 +359,13 @@ fn table_members() -> [(&'static str, Value); 5] {
     ]
 }
 
+/// Flags of `csv-agent ingest` on how a file is read.
+const READING_FLAGS: [&str; 18] = [
+    "--tables", "--columns", "--widths", "--skip-rows", "--no-header", "--comment", "--quote",
+    "--escape", "--delimiter", "--encoding", "--decimal", "--date-order", "--null", "--dtype",
+    "--sheet", "--flatten", "--union", "--strict",
+];
+
 const INGEST: ClientTool = ClientTool {
     name: "ingest",
     title: "Read data files",
@@ -386,6 +399,11 @@ decimal. Paths are relative to the directory of the server.",
                 ),
                 false,
             ),
+            (
+                "flags",
+                texts("further flags that a note names, each with its value: --tables all"),
+                false,
+            ),
         ]
     },
     output: Some(|| {
@@ -402,6 +420,12 @@ decimal. Paths are relative to the directory of the server.",
         let work: IngestWork = parsed(given)?;
         if work.paths.is_empty() {
             return Err("`paths` is empty; name the files to read".to_owned());
+        }
+        let name = |it: &str| it.split([' ', '=']).next().unwrap_or_default().to_owned();
+        if let Some(flag) = work.flags.iter().find(|it| !READING_FLAGS.contains(&name(it).as_str()))
+        {
+            let known = READING_FLAGS.join(", ");
+            return Err(format!("`flags`: `{flag}` is not one of {known}; use one of them"));
         }
         Ok(Work::Ingest(Box::new(work)))
     },
@@ -546,8 +570,8 @@ const QUERY: ClientTool = ClientTool {
 the tables are the datasets, by their names. Prefer it for counts, filters, joins, aggregates, ranks and running \
 totals. The first rows come back (up to 200, fewer if they are wide), with the number of rows in all, `truncated`, and \
 where the whole result is as CSV and Parquet. Aggregate, order and limit instead of reading many rows. Results last for \
-one call: use WITH for steps. ColumnNames with blanks or capitals need double quotes, texts single ones. It cannot \
-change data or read other files. An error says where the statement is wrong.",
+one call: use WITH for steps. Names with blanks, hyphens or brackets, or a digit first, need double quotes, texts single ones. \
+It cannot change data or read other files. An error says where the statement is wrong.",
     arguments: || {
         vec![
             ("sql", text("one SELECT statement, which may begin with WITH"), true),
@@ -585,9 +609,9 @@ const PYTHON: ClientTool = ClientTool {
     title: "Run Python",
     description: "Runs Python in a persistent REPL that is confined: no network, and no files but the datasets. \
 Variables, imports and functions stay for later calls. pandas is imported as pd, numpy as np, and pyarrow is installed; \
-`load(name, columns=None)` returns a dataset as a DataFrame, `datasets` maps each name to its Parquet file. The value \
-of the last expression comes back as in a notebook, with everything printed: a DataFrame as its first 20 rows, shape and \
-types. Prefer query for what SQL can say; use this for statistics, models, text in odd formats and steps that build on \
+`load(name, columns=None)` returns a dataset as a DataFrame, days as datetime.date; `datasets` maps each name to its \
+Parquet file. The value of the last expression comes back as in a notebook, with everything printed: a DataFrame as its \
+first 20 rows, shape and types. Prefer query for what SQL can say; use this for statistics, models, text in odd formats and steps that build on \
 each other. Long output is cut in the middle and says so. To keep a DataFrame whole call table, to draw it call chart, \
 each with the name of the variable. An exception comes back as a short traceback.",
     arguments: || vec![("code", text("source; end with an expression to see its value"), true)],
@@ -1033,7 +1057,7 @@ analysis. A script with SQL in it needs the Python package duckdb.",
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{listed, read};
+    use super::{listed, named, read};
     use crate::settings::ServerSettings;
     use csv_agent_types::redaction::Redaction;
 
@@ -1069,7 +1093,8 @@ mod tests {
     #[track_caller]
     fn check(name: &str, arguments: &Value, expected: &str) {
         let given = arguments.as_object().cloned().unwrap_or_default();
-        let found = read(name, given, &ServerSettings::default());
+        let settings = ServerSettings::default();
+        let found = named(name, &settings).and_then(|it| read(it, given, &settings));
         assert!(found.as_ref().is_err_and(|it| it.contains(expected)), "{found:?}");
     }
 
@@ -1085,6 +1110,8 @@ mod tests {
         );
         check("ingest", &json!({"paths": [1]}), "`paths[0]` must be a text");
         check("ingest", &json!({"paths": ["a"], "types": {"n": 1}}), "`types.n` must be a text");
+        let remote = json!({"paths": ["a"], "flags": ["--strict", "--remote sc://a"]});
+        check("ingest", &remote, "`--remote sc://a` is not one of --tables, --columns");
         check("chart", &json!({"chart_type": "bar"}), "no argument `chart_type`; it takes `sql`");
         let chart = |kind: &str, y: Value| json!({"sql": "x", "type": kind, "x": "a", "y": y});
         check("chart", &chart("pie", json!("b")), "`type`: `pie` is not one of bar, ");

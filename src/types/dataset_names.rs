@@ -40,12 +40,13 @@ pub fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// Returns the name that is most like `wanted`, when one is near enough.
+/// Returns the name that is most like `wanted`, when one is near enough: not all of its letters are wrong.
 pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = wanted.to_lowercase();
     let distance = |name: &str| strsim::osa_distance(&wanted, &name.to_lowercase());
     let (name, found) = names.map(|it| (it, distance(it))).min_by_key(|it| it.1)?;
-    let is_near = found <= 1 + wanted.chars().count() / 4
+    let n_letters = wanted.chars().count();
+    let is_near = found < n_letters.min(2 + n_letters / 4)
         || name.to_lowercase().contains(&wanted) && 3 <= wanted.len();
     is_near.then_some(name)
 }

@@ -15,7 +15,7 @@ use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use serde_json::{Value, json};
 
-use crate::bench::{Bench, HANG, signal, until};
+use crate::bench::{Bench, HANG, is_slow_run, python, signal, until};
 
 /// A client and its server.
 struct Client {
@@ -244,6 +244,20 @@ fn a_file_becomes_a_dataset_and_is_described_and_queried() {
     assert!(why.contains("the columns are date, product, revenue"), "{why}");
     let why = client.refused("describe", json!({"dataset": "slaes"}));
     assert!(why.contains("did you mean `sales`"), "{why}");
+}
+
+#[test]
+fn a_column_without_values_fits_any_type_in_sql() {
+    let bench = Bench::with([]);
+    fs::write(bench.path("e.csv"), "n,bonus\n1,\n2,\n3,\n").unwrap();
+    let mut client = Client::new(&bench, &["-f", "e.csv"]);
+    let sql = "select sum(n) as n, sum(bonus) as bonus from e where bonus is null or bonus < 5";
+    assert_eq!(client.found("query", json!({"sql": sql}))["rows"], json!([[6, null]]));
+    let script = format!("csv-agent export py last -o e.py\n{}\npython e.py", python("python"));
+    let run = bench.shell(&script, &[]).succeeds();
+    assert!(run.stdout().contains("same as before"), "{run}");
+    let why = client.refused("query", json!({"sql": "select sum(bnus) from e"}));
+    assert!(why.contains("did you mean `bonus`?"), "{why}");
 }
 
 #[test]
@@ -659,6 +673,7 @@ fn resources_and_prompts_are_listed_and_read() {
     assert!(head.starts_with("date,product,revenue\n2024-01-15,Tea,1200.5\n"), "{head}");
     let missing = client.request("resources/read", json!({"uri": "csv-agent://turns/77"}));
     assert!(missing["error"]["message"].as_str().unwrap().contains("no turn 77"), "{missing}");
+    assert_eq!(missing["error"]["data"]["uri"], "csv-agent://turns/77");
     let templates = client.request("resources/templates/list", json!({}));
     assert_eq!(templates["result"]["resourceTemplates"].as_array().unwrap().len(), 5);
     let prompts = client.request("prompts/list", json!({}));
@@ -686,6 +701,9 @@ fn a_clumsy_client_is_answered_and_the_server_goes_on() {
     assert!(odd["error"]["message"].as_str().unwrap().contains("`name`, a text"), "{odd}");
     let unknown = client.request("no/such/method", json!({}));
     assert_eq!(unknown["error"]["code"], -32601, "{unknown}");
+    let unknown = client.request("tools/call", json!({"name": "sql", "arguments": {}}));
+    assert_eq!(unknown["error"]["code"], -32602, "{unknown}");
+    assert!(unknown.to_string().contains("the tools are ingest, datasets"), "{unknown}");
     let why = client.refused("query", json!({"sql": BY_PRODUCT, "extra": 1}));
     assert!(why.contains("no argument `extra`"), "{why}");
     // Null stands for what is left out, as some clients send it.
@@ -701,7 +719,8 @@ fn a_clumsy_client_is_answered_and_the_server_goes_on() {
     assert!(refused["error"]["message"].as_str().unwrap().contains("more than 8 MB"), "{refused}");
     assert_eq!(client.found("query", json!({"sql": BY_PRODUCT}))["rows_total"], 3);
     // Many at once are answered, each once.
-    let ids: Vec<u64> = (0..300).map(|_| client.start("tools/list", json!({}))).collect();
+    let n_many = if is_slow_run() { 10_000 } else { 300 };
+    let ids: Vec<u64> = (0..n_many).map(|_| client.start("tools/list", json!({}))).collect();
     let mut answered: Vec<u64> = ids
         .iter()
         .map(|_| client.messages.recv_timeout(HANG).unwrap()["id"].as_u64().unwrap())
@@ -769,20 +788,51 @@ fn two_clients_on_one_session_wait_for_each_other() {
     bench.run(["doctor", "--session"]).succeeds();
 }
 
+/// Starts code that does not end, in a server with variables. Returns the processes of the server.
+fn never_ending(bench: &Bench, client: &mut Client) -> Vec<String> {
+    client.found("python", json!({"code": "kept = 7"}));
+    let code = json!({"code": "import time\ntime.sleep(600)"});
+    client.start("tools/call", json!({"name": "python", "arguments": code}));
+    let turn = bench.session().join("turns/0002/events.jsonl");
+    until("the turn begins", || fs::read_to_string(&turn).is_ok_and(|it| it.contains("tool_call")));
+    let threads = fs::read_dir(format!("/proc/{}/task", client.child.id())).unwrap();
+    let children = threads.map(|it| fs::read_to_string(it.unwrap().path().join("children")));
+    let children = children.map(Result::unwrap).collect::<Vec<_>>().concat();
+    assert!(!children.is_empty());
+    children.split_whitespace().map(str::to_owned).collect()
+}
+
+/// Returns whether one of these processes runs.
+fn is_there(processes: &[String]) -> bool {
+    let stats =
+        processes.iter().filter_map(|it| fs::read_to_string(format!("/proc/{it}/stat")).ok());
+    stats.into_iter().any(|it| !it.contains(") Z "))
+}
+
+#[test]
+fn a_client_that_leaves_in_the_middle_of_a_call_leaves_nothing_behind() {
+    let bench = Bench::with(["sales.csv"]);
+    let mut client = Client::new(&bench, &["-f", "sales.csv"]);
+    let processes = never_ending(&bench, &mut client);
+    assert!(is_there(&processes));
+    assert_eq!(client.ends(), Some(0));
+    assert!(!is_there(&processes));
+    let events = fs::read_to_string(bench.session().join("turns/0002/events.jsonl")).unwrap();
+    assert!(events.contains("\"cancelled\""), "{events}");
+    bench.run(["doctor", "--session"]).succeeds();
+}
+
 #[test]
 fn a_server_that_is_killed_leaves_a_sound_session() {
     let bench = Bench::with(["sales.csv"]);
     let mut client = Client::new(&bench, &["-f", "sales.csv"]);
-    client.start(
-        "tools/call",
-        json!({"name": "python", "arguments": {"code": "import time\ntime.sleep(600)"}}),
-    );
-    let turn = bench.session().join("turns/0001/events.jsonl");
-    until("the turn begins", || fs::read_to_string(&turn).is_ok_and(|it| it.contains("tool_call")));
-    signal(&client.child, Signal::SIGKILL);
+    let processes = never_ending(&bench, &mut client);
+    client.child.kill().unwrap();
     drop(client);
+    until("its code ends", || !is_there(&processes));
     let mut client = Client::new(&bench, &[]);
     assert_eq!(client.found("query", json!({"sql": BY_PRODUCT}))["rows_total"], 3);
+    bench.run(["doctor", "--session"]).succeeds();
     signal(&client.child, Signal::SIGTERM);
     let mut code = None;
     until("the server ends", || {
@@ -810,6 +860,25 @@ fn a_session_of_its_own_is_an_argument() {
     );
     let why = client.refused("datasets", json!({"session": "none"}));
     assert!(why.contains("there is no session in `none`; leave `session` out"), "{why}");
+}
+
+#[test]
+fn what_a_note_says_can_be_done_by_a_client() {
+    let bench = Bench::with([]);
+    fs::write(bench.path("two.csv"), "name,n\na,1\nb,2\n\nregion,total,year\nn,1,20\ns,2,21\n")
+        .unwrap();
+    let mut client = Client::new(&bench, &[]);
+    let read = client.call("ingest", json!({"paths": ["two.csv"]}));
+    assert!(text_of(&read).contains("`--tables all`"), "{read}");
+    let all = json!({"paths": ["two.csv"], "flags": ["--tables all"], "if_exists": "replace"});
+    client.found("ingest", all);
+    let found = client.found("query", json!({"sql": "select sum(total) as n from two_2"}));
+    assert_eq!(found["rows"], json!([[3]]));
+    let why = client.refused("ingest", json!({"paths": ["two.csv"], "flags": ["--tables some"]}));
+    assert!(why.contains("first, all"), "{why}");
+    fs::write(bench.path("na.csv"), "sex,age\nNA,1\nf,NA\nm,3\nf,4\n").unwrap();
+    let read = text_of(&client.call("ingest", json!({"paths": ["na.csv"]})));
+    assert!(read.contains("`nulls: NA` reads it as missing everywhere"), "{read}");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use csv_agent_query::{Prepared, TableSchema, engine, names_its_columns, prepare}
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::frame::Frame;
 use csv_agent_worker::engine::table_of;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::bench::{Bench, Run};
@@ -394,6 +394,7 @@ fn a_statement_that_is_refused_says_where_and_what_else_there_is() {
             "select product, sum(revenue) from sales",
             ["neither in GROUP BY nor in an aggregate", "any_value"],
         ),
+        ("select avg(product) from sales", ["`avg` takes numbers, not text", "try_cast"]),
         ("drop table sales", ["DROP is not a query", "SHOW TABLES"]),
         ("select * from read_csv('/etc/passwd')", ["is not a table", "-f FILE"]),
         ("select * from '/etc/passwd'", ["no table `/etc/passwd`", "-f /etc/passwd"]),
@@ -405,6 +406,21 @@ fn a_statement_that_is_refused_says_where_and_what_else_there_is() {
             assert!(run.stderr().contains(part), "{sql}: {}", run.stderr());
         }
         assert_eq!(run.stdout(), "");
+    }
+}
+
+#[test]
+fn the_name_that_is_meant_is_in_an_error_for_programs() {
+    let bench = Bench::with(["sales.csv"]);
+    for (sql, meant) in [
+        ("select revenu from sales", json!(["revenue"])),
+        ("select * from salez", json!(["sales"])),
+        ("select lenght(product) from sales", json!(["length"])),
+        ("select q from sales", json!([])),
+    ] {
+        let run = query(&bench, &["--json", sql]).fails_with(2);
+        let error: Value = serde_json::from_str(run.stderr()).unwrap();
+        assert_eq!(error["error"]["did_you_mean"], meant, "{sql}: {error}");
     }
 }
 

@@ -166,10 +166,15 @@ def load(name, columns=None, n_rows=None):
 def _query(sql, short=()):
     """Returns the result of a SELECT statement over the tables, some of them under a short name too."""
     with duckdb.connect() as connection:
-        for name, frame in _TABLES.items():
-            connection.register(name, frame)
-        for name in short:
-            connection.register(name, _TABLES[short[name]])
+        for name, frame in [*_TABLES.items(), *((it, _TABLES[short[it]]) for it in short)]:
+            # A column without values fits any type.
+            empty = [it.replace('"', '""') for it in frame.columns if frame[it].isna().all()]
+            if empty:
+                connection.register(f"file of {name}", frame)
+                nulls = ", ".join(f'NULL AS "{it}"' for it in empty)
+                connection.execute(f'CREATE VIEW "{name}" AS SELECT * REPLACE ({nulls}) FROM "file of {name}"')
+            else:
+                connection.register(name, frame)
         found = connection.execute(sql)
         dates = [column[0] for column in found.description if column[1] == "DATE"]
         frame = found.df()

@@ -162,9 +162,7 @@ fn aggregate_of(
             Type::Int | Type::Float | Type::Null => {
                 Ok(Typed::new(convert(value, Type::Float)?, Type::Float))
             }
-            other => {
-                Err(SqlError::new(format!("`{name}` takes numbers, not {}", types::name(other))))
-            }
+            other => Err(types::takes_numbers(name, other)),
         }
     };
     let one = |arguments: &mut Vec<Typed>| arguments.swap_remove(0);

@@ -333,9 +333,7 @@ impl Binder<'_> {
     fn numeric(&self, value: &Typed, what: &str) -> Result<()> {
         match value.dtype {
             Type::Int | Type::Float | Type::Null => Ok(()),
-            other => {
-                Err(SqlError::new(format!("`{what}` takes numbers, not {}", types::name(other))))
-            }
+            other => Err(types::takes_numbers(what, other)),
         }
     }
 
@@ -639,16 +637,9 @@ impl Binder<'_> {
             // Two literals of text.
             Type::Text if values.iter().all(|it| matches!(it, Expr::Literal(_))) => Float,
             other => {
-                let mut error =
-                    SqlError::new(format!("`{name}` takes numbers, not {}", types::name(other)));
-                if other == Type::Text && is_plus {
-                    error = error.hint("use `||` to join texts");
-                } else if other == Type::Text {
-                    error = error.hint(
-                        "write cast(… as double), or try_cast, which gives NULL for other text",
-                    );
-                }
-                return Err(error);
+                let error = types::takes_numbers(&name, other);
+                let joins = other == Type::Text && is_plus;
+                return Err(if joins { error.hint("use `||` to join texts") } else { error });
             }
         };
         let from = if matches!(op, BinaryOperator::Divide) { Float } else { dtype };

@@ -360,7 +360,7 @@ impl Binder<'_> {
         match dtype {
             Type::Int => Ok(call(Function::ModuloInt, values, dtype)),
             Type::Float => Ok(call(Function::Modulo, values, dtype)),
-            other => Err(SqlError::new(format!("`mod` takes numbers, not {}", types::name(other)))),
+            other => Err(types::takes_numbers("mod", other)),
         }
     }
 

@@ -117,6 +117,16 @@ pub(crate) fn agree(values: Vec<Typed>) -> Result<(Vec<Expr>, Type)> {
     Ok((exprs, dtype))
 }
 
+/// Returns the error for a value that is no number. `what` needs one.
+pub(crate) fn takes_numbers(what: &str, found: Type) -> SqlError {
+    let error = SqlError::new(format!("`{what}` takes numbers, not {}", name(found)));
+    if found == Type::Text {
+        error.hint("write cast(… as double), or try_cast, which gives NULL for other text")
+    } else {
+        error
+    }
+}
+
 fn disagree(a: Type, b: Type) -> SqlError {
     let message = format!("{} and {} cannot be combined", name(a), name(b));
     SqlError::new(message).hint(format!(

@@ -1,9 +1,10 @@
-//! Turns with servers that are none of ours, and a model that the tests make themselves.
+//! Turns with servers that are none of ours, and a model that the tests make themselves; and clients of MCP.
 //!
 //! The scripts in `tests/servers` install them. Where one is not there, its tests say so and pass.
 
 mod litellm;
 mod llama;
+mod mcp_clients;
 mod mlx;
 
 use std::fs;
@@ -99,7 +100,7 @@ impl Drop for Server {
     }
 }
 
-/// Finds a server: where the variable says, or where its script installs it. None, with the reason,
+/// Finds a program: where the variable says, or where its script installs it. None, with the reason,
 /// where it is not.
 fn installed(variable: &str, place: &str, script: &str) -> Option<PathBuf> {
     let path = |name: &str| std::env::var_os(name).map(PathBuf::from);
