@@ -56,7 +56,7 @@ fn a_statement_takes_short_forms_and_quotes_the_others() {
     for (sql, expected) in [
         ("select * from 066_IBM_HR", "needs double quotes: FROM \"066_IBM_HR\""),
         ("select * from \"Order\" join orders-july using (id)", "quotes: FROM \"orders-july\""),
-        ("select * from sales", "there are \"066_IBM_HR\", Order, \"orders-july\""),
+        ("select * from sales", "the tables are \"066_IBM_HR\", Order, \"orders-july\""),
     ] {
         let run = query(&bench, sql).fails_with(2);
         assert!(run.stderr().contains(expected), "{run}");

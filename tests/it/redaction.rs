@@ -304,7 +304,7 @@ fn with_rows_kept_back_a_call_that_was_not_run_is_told_why() {
     ]);
     bench.run(["ask", "-d", "people", "--no-rows", "Tell me."]).succeeds();
     let told = |at: usize, id: &str| bench.request(at).output_of(id).to_owned();
-    let told_of = "no dataset `peple` (did you mean `people`?); there are people";
+    let told_of = "no dataset `peple` (did you mean `people`?); the datasets are people";
     assert!(told(1, "d").contains(told_of), "{}", told(1, "d"));
     assert!(told(2, "c").contains("`emial`"), "{}", told(2, "c"));
     assert!(told(3, "f").contains("no dataset `peple`"), "{}", told(3, "f"));
