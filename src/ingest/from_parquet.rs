@@ -64,7 +64,7 @@ pub(crate) fn ingest(
     };
     let purpose = match options.family {
         Some(_) => Purpose::Union,
-        None => Purpose::of_dataset(options.is_temporary, input.bytes),
+        None => Purpose::of_dataset(options, input.bytes),
     };
     let target = dir.map(|dir| Target { dir, name, purpose });
     let first: Vec<Conversion> = table.sources.iter().map(|it| it.way).collect();

@@ -204,7 +204,7 @@ pub(super) fn ingest_input(
     if let Some(read) = ingest_columnar(input, name, dir, options, watch)? {
         return Ok(read);
     }
-    let purpose = Purpose::of_dataset(options.is_temporary, input.bytes);
+    let purpose = Purpose::of_dataset(options, input.bytes);
     let target = dir.map(|dir| Target { dir, name, purpose });
     let temp = std::env::temp_dir();
     if let Some((input, options)) = foreign::as_text(input, dir.unwrap_or(&temp), options, watch)? {

@@ -30,14 +30,14 @@ use csv_agent_types::limits::WRITERS_MAX;
 
 use super::builder::field;
 use super::filter;
+use crate::options::IngestOptions;
 
 /// zstd at level 1 is twice as fast as at 3, and its output a few percent larger.
 const ZSTD_LEVEL: i32 = 1;
 /// Rows of a page: the least that a search has to decode.
 const PAGE_ROWS: usize = 20_000;
 
-/// Up to this many bytes of source, the table of a command that keeps nothing is not compressed. A larger one might
-/// fill the disk.
+/// Up to this many bytes of source, the table of one statement is not compressed. A larger one might fill the disk.
 const RAW_BYTES_MAX: u64 = 1024 * 1024 * 1024;
 
 /// Bytes between two syncs, which run while other data is parsed: at the end little remains to sync.
@@ -51,14 +51,20 @@ pub(crate) enum Purpose {
     Dataset,
     /// Another file, which takes its row groups. Then it is removed.
     Union,
-    /// One command, which removes it: not even worth compressing.
+    /// One command, which removes it.
     Command,
+    /// One statement, after which it is removed: not even worth compressing.
+    Statement,
 }
 
 impl Purpose {
-    /// Returns the purpose of a dataset that was read from `bytes`.
-    pub(crate) fn of_dataset(is_temporary: bool, bytes: u64) -> Self {
-        if is_temporary && bytes <= RAW_BYTES_MAX { Purpose::Command } else { Purpose::Dataset }
+    /// Returns the purpose of a dataset that is read from `bytes`.
+    pub(crate) fn of_dataset(options: &IngestOptions, bytes: u64) -> Self {
+        match (&options.statement, options.is_temporary) {
+            (Some(_), _) if bytes <= RAW_BYTES_MAX => Purpose::Statement,
+            (_, true) => Purpose::Command,
+            (_, false) => Purpose::Dataset,
+        }
     }
 
     /// Returns whether it is a dataset of its own.
@@ -68,8 +74,8 @@ impl Purpose {
 
     fn compression(self) -> anyhow::Result<Compression> {
         Ok(match self {
-            Purpose::Dataset | Purpose::Union => Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?),
-            Purpose::Command => Compression::UNCOMPRESSED,
+            Purpose::Statement => Compression::UNCOMPRESSED,
+            _ => Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL)?),
         })
     }
 }
@@ -146,7 +152,7 @@ impl Encoder {
             }
             let filter = match self.purpose {
                 Purpose::Dataset | Purpose::Union => filter::of_column(&column)?,
-                Purpose::Command => None,
+                Purpose::Command | Purpose::Statement => None,
             };
             // Free the column before the next is built.
             drop(column);
