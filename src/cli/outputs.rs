@@ -19,8 +19,9 @@ use crate::options::GlobalOptions;
 /// Fails with [`ExitStatus::Usage`] when one is.
 pub(crate) fn demand_no_input(verb: &Verb, options: &GlobalOptions) -> Result<(), Failure> {
     let place = |it: &Path| it.canonicalize().ok();
-    let existing: Vec<(&Path, PathBuf)> =
-        outputs(verb).into_iter().filter_map(|it| Some((it, place(it)?))).collect();
+    // What is written to a pipe replaces nothing.
+    let files = outputs(verb).into_iter().filter(|it| it.is_file());
+    let existing: Vec<(&Path, PathBuf)> = files.filter_map(|it| Some((it, place(it)?))).collect();
     if existing.is_empty() {
         return Ok(());
     }
