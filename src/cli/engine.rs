@@ -45,11 +45,7 @@ pub(crate) fn files_of(
     paths_of(dir, catalog, command)
 }
 
-/// Returns the same without a look at the files.
-///
-/// # Errors
-///
-/// Fails when a dataset is on a cluster.
+/// Returns the same without a look at the files. Fails when a dataset is on a cluster.
 pub(crate) fn paths_of(
     dir: &Path,
     catalog: &Catalog,

@@ -7,16 +7,14 @@ use csv_agent_session::Session;
 use csv_agent_types::status::{ExitStatus, Failure};
 
 use crate::Verb;
+use crate::flags::TurnFlags;
 use crate::ingest::{files_of, sources_of};
 use crate::options::GlobalOptions;
 
 /// Checks that no file to write is one that the command reads, or one that a dataset of the session was read from.
 ///
-/// Nothing may be written before this check, not even the report of an error.
-///
-/// # Errors
-///
-/// Fails with [`ExitStatus::Usage`] when one is.
+/// Nothing may be written before this check, not even the report of an error. Fails with [`ExitStatus::Usage`] when
+/// one is.
 pub(crate) fn demand_no_input(verb: &Verb, options: &GlobalOptions) -> Result<(), Failure> {
     let place = |it: &Path| it.canonicalize().ok();
     // What is written to a pipe replaces nothing.
@@ -65,24 +63,19 @@ fn outputs(verb: &Verb) -> Vec<&Path> {
 fn inputs(verb: &Verb) -> (Vec<&Path>, &[PathBuf]) {
     let (files, data): (Vec<&PathBuf>, &[PathBuf]) = match verb {
         Verb::Ask(flags) => {
-            let turn = &flags.turn;
-            let texts = [
-                &flags.question_file,
-                &turn.settings.knowledge,
-                &turn.settings.thresholds,
-                &turn.replay,
-            ];
-            (texts.into_iter().flatten().chain(&flags.image).collect(), &turn.file)
+            let own = flags.question_file.iter().chain(&flags.image);
+            (own.chain(texts_of(&flags.turn)).collect(), &flags.turn.file)
         }
-        Verb::Chat(flags) => {
-            let turn = &flags.turn;
-            let texts = [&turn.settings.knowledge, &turn.settings.thresholds, &turn.replay];
-            (texts.into_iter().flatten().collect(), &turn.file)
-        }
+        Verb::Chat(flags) => (texts_of(&flags.turn).collect(), &flags.turn.file),
         Verb::Query(flags) => (Vec::new(), &flags.file),
         Verb::Report(flags) => (flags.from.iter().chain(&flags.replay).collect(), &flags.file),
         Verb::Rerun(flags) => (flags.against.iter().map(|it| &it.1).collect(), &[]),
         _ => (Vec::new(), &[]),
     };
     (files.into_iter().map(PathBuf::as_path).collect(), data)
+}
+
+fn texts_of(turn: &TurnFlags) -> impl Iterator<Item = &PathBuf> {
+    let TurnFlags { settings, replay, .. } = turn;
+    settings.knowledge.iter().chain(&settings.thresholds).chain(replay)
 }
