@@ -15,7 +15,7 @@ use csv_agent_provider::Provider;
 use csv_agent_types::catalog::{Catalog, Dataset};
 use csv_agent_types::event::Status;
 use csv_agent_types::limits::CLUSTER_PROGRESS_EVERY;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 use csv_agent_worker::Cluster;
 
 use crate::egress::Ledger;
@@ -174,7 +174,7 @@ impl Agent {
     }
 
     /// Rejects options that cannot be combined with a dataset on a cluster, before anything is sent. Fails with
-    /// [`ExitStatus::Usage`]; the hint names the alternative.
+    /// `FailureKind::Usage`; the hint names the alternative.
     pub(super) fn check_cluster(&self, catalog: &Catalog) -> Result<(), Failure> {
         let Some((name, _)) = catalog.remote().next() else { return Ok(()) };
         let withheld = &self.options.withheld;
@@ -224,12 +224,12 @@ pub(crate) async fn meet(
         ),
         _ => otherwise,
     };
-    let failure = Failure { status: error.status(), message: error.to_string(), hint };
+    let failure = Failure { kind: error.kind(), message: error.to_string(), hint };
     Err(TurnInterrupt::Failed(failure.into()))
 }
 
 /// Rejects a model without tools: it would answer from a profile, which is made from local files. Fails with
-/// [`ExitStatus::Usage`] when a dataset is on a cluster.
+/// `FailureKind::Usage` when a dataset is on a cluster.
 pub(crate) fn check_untooled(catalog: &Catalog) -> Result<(), Failure> {
     let Some((name, _)) = catalog.remote().next() else { return Ok(()) };
     let message = format!(
@@ -250,7 +250,7 @@ fn refused(message: String, instead: &str, catalog: &Catalog) -> Failure {
     let others =
         here.names().next().map(|it| format!(", or leave the dataset out with `--dataset {it}`"));
     let hint = format!("{instead}{}", others.unwrap_or_default());
-    Failure::new(ExitStatus::Usage, message).hint(hint)
+    Failure::usage(message).hint(hint)
 }
 
 #[cfg(test)]

@@ -64,7 +64,7 @@ use csv_agent_types::conversation::{
 use csv_agent_types::event::{ANSWER_CUT, Confinement, Status};
 use csv_agent_types::limits::{Limits, REASONING_BYTES_MAX};
 use csv_agent_types::redaction::Redaction;
-use csv_agent_types::status::{ExitStatus, Failure, StopReason};
+use csv_agent_types::status::{ExitCodes, Failure, FailureKind, StopReason};
 use csv_agent_worker::environment::{self, Packages, PythonOptions};
 use csv_agent_worker::sandbox::SandboxOptions;
 
@@ -127,6 +127,8 @@ pub struct AgentOptions {
     pub withheld: Redaction,
     /// The withheld columns that must exist, because the user named them for this run.
     pub redact: Vec<String>,
+    /// The exit status that the last event of a turn states.
+    pub exit_codes: ExitCodes,
 }
 
 /// A model, a REPL, and the loop between them. Lives as long as the process.
@@ -152,8 +154,8 @@ pub struct Agent {
 /// How a turn ended.
 #[derive(Debug)]
 pub struct TurnEnd {
-    /// The exit status of the process, if this turn decides it.
-    pub status: ExitStatus,
+    /// How it failed; None if it did not.
+    pub failure: Option<FailureKind>,
     /// The answer, unless the turn failed.
     pub reply: Option<Reply>,
     /// A message that no event carries: a requirement was not met, or the answer could not be written out.
@@ -167,18 +169,20 @@ impl TurnEnd {
     fn with_reply(
         reply: Reply,
         told: Result<(), TurnInterrupt>,
-        status: ExitStatus,
+        failure: Option<FailureKind>,
         complaint: Option<String>,
     ) -> TurnEnd {
-        let (status, complaint) = match told {
-            Ok(()) => (status, complaint),
+        let (failure, complaint) = match told {
+            Ok(()) => (failure, complaint),
             // The answer is complete and on disk; only its reader closed early.
-            Err(TurnInterrupt::Stopped(ExitStatus::BrokenPipe)) => (status, None),
-            Err(TurnInterrupt::Failed(error)) => (ExitStatus::Internal, Some(format!("{error:#}"))),
-            Err(TurnInterrupt::Stopped(status)) => (status, None),
-            Err(TurnInterrupt::TimedOut) => (ExitStatus::Limit, None),
+            Err(TurnInterrupt::Stopped(FailureKind::BrokenPipe)) => (failure, None),
+            Err(TurnInterrupt::Failed(error)) => {
+                (Some(FailureKind::Internal), Some(format!("{error:#}")))
+            }
+            Err(TurnInterrupt::Stopped(kind)) => (Some(kind), None),
+            Err(TurnInterrupt::TimedOut) => (Some(FailureKind::Limit), None),
         };
-        TurnEnd { status, reply: Some(reply), complaint, warning: None }
+        TurnEnd { failure, reply: Some(reply), complaint, warning: None }
     }
 }
 
@@ -219,7 +223,7 @@ impl Agent {
         session: &mut Session,
         sink: &mut dyn EventSink,
         question: Question,
-        stop: impl Future<Output = ExitStatus>,
+        stop: impl Future<Output = FailureKind>,
     ) -> anyhow::Result<TurnEnd> {
         let (catalog, lost) = self.visible(session.catalog(), session.dir())?;
         self.check_cluster(&catalog)?;
@@ -254,11 +258,14 @@ impl Agent {
             Ok(begun) => begun,
             Err(error) => {
                 let (id, model) = (session.id(), &self.options.model);
-                let status = refuse(sink, id, model, &question.text, &error)?;
-                return Ok(TurnEnd { status, reply: None, complaint: None, warning: None });
+                let exit_codes = self.options.exit_codes;
+                let kind = refuse(sink, id, model, &question.text, &error, exit_codes)?;
+                let failure = Some(kind);
+                return Ok(TurnEnd { failure, reply: None, complaint: None, warning: None });
             }
         };
-        let mut turn = Turn::begin(session, dir, sink, Box::pin(stop), timeout);
+        let mut turn =
+            Turn::begin(session, dir, sink, Box::pin(stop), timeout, self.options.exit_codes);
         if !self.form(&question).is_free() {
             turn.hide_partial();
         }
@@ -291,7 +298,7 @@ impl Agent {
                 items.push(Item::assistant(&answer.text));
                 self.reply_or_fail(&mut context, &question, &answer)
             }
-            Err(TurnInterrupt::Stopped(status)) => fail(&mut turn, cancelled(status)),
+            Err(TurnInterrupt::Stopped(kind)) => fail(&mut turn, cancelled(kind)),
             Err(TurnInterrupt::Failed(error)) => fail(&mut turn, describe(&error)),
         };
         if let Some(server) = self.provider.server().filter(|_| 0 < turn.tally.usage.requests) {
@@ -405,7 +412,7 @@ impl Agent {
 
     /// Stops everything that the agent started. Also deletes what a provider keeps for a temporary session,
     /// unless `stop` resolves first. Returns the user's warning about that.
-    pub async fn close(mut self, stop: impl Future<Output = ExitStatus>) -> Option<String> {
+    pub async fn close(mut self, stop: impl Future<Output = FailureKind>) -> Option<String> {
         self.repl.stop().await;
         self.close_hosted(stop).await
     }

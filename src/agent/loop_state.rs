@@ -3,7 +3,7 @@
 //! Pure: decides whether the loop continues, without a provider or a tool.
 
 use csv_agent_types::conversation::{Item, ToolCall, ToolChoice};
-use csv_agent_types::status::{ExitStatus, Failure, StopReason};
+use csv_agent_types::status::{Failure, FailureKind, StopReason};
 
 use crate::answer::{Answer, ModelOutput, said};
 
@@ -73,7 +73,7 @@ impl LoopState {
         may_ask && !std::mem::replace(&mut self.is_form_due, true)
     }
 
-    /// Decides what follows from the items of a complete response. Fails with [`ExitStatus::Provider`] when the
+    /// Decides what follows from the items of a complete response. Fails with `FailureKind::Provider` when the
     /// model answered nothing, twice.
     pub(crate) fn next(&mut self, received: &[Item]) -> anyhow::Result<Next> {
         let calls: Vec<ToolCall> = received.iter().filter_map(Item::tool_call).collect();
@@ -106,7 +106,7 @@ impl LoopState {
             None => {
                 let message = "the model's answer is empty: no text and no tool call";
                 let hint = "ask again, or choose another `--model`";
-                return Err(Failure::new(ExitStatus::Provider, message).hint(hint).into());
+                return Err(Failure::new(FailureKind::Provider, message).hint(hint).into());
             }
         })
     }

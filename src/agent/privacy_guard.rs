@@ -15,7 +15,7 @@ use csv_agent_session::history::History;
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::event::{Confinement, Status};
 use csv_agent_types::redaction::Redaction;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 use csv_agent_worker::sandbox::FILES;
 
 use crate::hosted::CancelOnDrop;
@@ -39,7 +39,7 @@ impl AgentOptions {
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Input`] when no dataset has such a column.
+    /// Fails with `FailureKind::Input` when no dataset has such a column.
     pub fn check_withheld(&self, catalog: &Catalog) -> anyhow::Result<Vec<String>> {
         let mut notes = Vec::new();
         for name in &self.withheld.columns {
@@ -61,7 +61,7 @@ impl AgentOptions {
                     "`csv-agent datasets --schema` lists the columns; write `COL` or `DATASET.COL`"
                         .to_owned()
                 };
-                return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+                return Err(Failure::input(message).hint(hint).into());
             }
             notes.push(message);
         }
@@ -80,7 +80,7 @@ impl Agent {
     }
 
     /// Checks that code cannot read the original values elsewhere, where its outputs are sent to a server.
-    /// Fails with [`ExitStatus::Sandbox`] when it could.
+    /// Fails with `FailureKind::Sandbox` when it could.
     pub(super) fn check_confinement(&self, confinement: &Confinement) -> anyhow::Result<()> {
         let keeps_back = !self.options.withheld.columns.is_empty() && self.sends();
         if !keeps_back || confinement.enforces(FILES) {
@@ -90,7 +90,7 @@ impl Agent {
                        confines it here";
         let hint = "`csv-agent doctor` reports what is missing; or ask the built-in analyst with \
                     `--model builtin`, which sends nothing";
-        Err(Failure::new(ExitStatus::Sandbox, message).hint(hint).into())
+        Err(Failure::sandbox(message).hint(hint).into())
     }
 
     /// Returns whether the turn sends anything to a server.

@@ -13,7 +13,7 @@ use csv_agent_types::catalog::{Catalog, Dataset};
 use csv_agent_types::event::{CallStatus, Status, ToolOutput};
 use csv_agent_types::limits::{REPL_TEXT_BYTES_MAX, SNAPSHOT, TOOL_OUTPUT_BYTES_MAX};
 use csv_agent_types::redaction::Redaction;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 use csv_agent_worker::environment::{self, Extras, PythonOptions};
 use csv_agent_worker::protocol::{Command, Outcome};
 use csv_agent_worker::sandbox::{self, Confinement, SandboxOptions};
@@ -179,7 +179,7 @@ impl Repl {
                 ..WorkerOptions::new(interpreter, &scratch, sandbox)
             };
             let started = Worker::start(options).await;
-            Ok(started.map_err(|it| Failure::new(ExitStatus::Sandbox, it.to_string()))?)
+            Ok(started.map_err(|it| Failure::sandbox(it.to_string()))?)
         }));
         Ok(())
     }

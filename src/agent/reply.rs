@@ -72,7 +72,7 @@ impl Agent {
             let _ = context.turn.status(Status::Warning { code: "ungrounded".to_owned(), message });
         }
         let (gate, missing) = self.options.gates.judge(given);
-        let status = answer.stop_reason.exit_status().worst(gate);
+        let failure = answer.stop_reason.failure().max(gate);
         context.turn.dir().write("reply.md", &format!("{}\n", inert::markdown(text.trim_end())))?;
         let code_path = keep_code(context.session, context.turn)?;
         let body = ReplyBody {
@@ -83,7 +83,7 @@ impl Agent {
             choices: answer.choices.clone(),
             rounds: answer.rounds,
             code_path,
-            exit_code: status.code(),
+            exit_code: context.turn.exit_code(failure),
             ..context.turn.reply_body(&text, answer.stop_reason)
         };
         let told = context.turn.emit(Body::Reply(Box::new(body)));
@@ -96,7 +96,7 @@ impl Agent {
         // Of a refusal, nothing else was to be expected.
         let is_refusal = answer.stop_reason == StopReason::Refused;
         let complaint = (!missing.is_empty() && !is_refusal).then(|| missing.join("; "));
-        Ok(TurnEnd::with_reply(reply, told, status, complaint))
+        Ok(TurnEnd::with_reply(reply, told, failure, complaint))
     }
 
     /// Finds the numbers of an answer that occur in nothing the turn has shown or the model has read.

@@ -7,9 +7,9 @@ use csv_agent_render::report;
 use csv_agent_sink::rows;
 use csv_agent_types::conversation::{Assessment, Verdict};
 use csv_agent_types::event::Ungrounded;
-use csv_agent_types::status::ExitStatus;
+use csv_agent_types::status::FailureKind;
 
-/// The caller's requirements on a turn beyond an answer. What is missing decides the exit status.
+/// The caller's requirements on a turn beyond an answer. What is missing decides how the turn ends.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]
 pub struct Gates {
@@ -53,19 +53,19 @@ pub struct Given<'a> {
 }
 
 impl Gates {
-    /// Returns the exit status by the gates, and the requirements that are not met.
-    pub fn judge(&self, given: Given) -> (ExitStatus, Vec<String>) {
+    /// Returns how the turn fails by the gates, and the requirements that are not met.
+    pub fn judge(&self, given: Given) -> (Option<FailureKind>, Vec<String>) {
         let mut missing = Vec::new();
         let gate = match (given.assessment, self.fail_on) {
             (Some(found), Some(limit)) if limit <= found => match found {
-                Assessment::Bad => ExitStatus::VerdictBad,
-                Assessment::Warning | Assessment::Good => ExitStatus::VerdictWarning,
+                Assessment::Bad => Some(FailureKind::VerdictBad),
+                Assessment::Warning | Assessment::Good => Some(FailureKind::VerdictWarning),
             },
-            _ => ExitStatus::Ok,
+            _ => None,
         };
         // Findings from thresholds do not answer the question. Where they fail the check, no answer could pass it.
         let is_unanswered = given.verdict.and_then(|it| it.assessment).is_none();
-        if self.verdict && is_unanswered && gate == ExitStatus::Ok {
+        if self.verdict && is_unanswered && gate.is_none() {
             missing.push(match given.assessment {
                 Some(_) => "the verdict is that of the thresholds alone, because the answer to the question has none; \
                             ask for a check, such as `no amount below 0`",
@@ -106,8 +106,8 @@ impl Gates {
         if self.require_chart && given.n_charts == 0 {
             missing.push("a chart was asked for, but the answer has none".to_owned());
         }
-        let contract = if missing.is_empty() { ExitStatus::Ok } else { ExitStatus::Contract };
-        (contract.worst(gate), missing)
+        let contract = (!missing.is_empty()).then_some(FailureKind::Contract);
+        (contract.max(gate), missing)
     }
 }
 
@@ -162,7 +162,7 @@ mod tests {
     use super::{Gates, Given, read};
     use csv_agent_types::conversation::{Assessment, Verdict};
     use csv_agent_types::event::Ungrounded;
-    use csv_agent_types::status::ExitStatus::{self, Contract, Ok, VerdictBad, VerdictWarning};
+    use csv_agent_types::status::FailureKind::{self, Contract, VerdictBad, VerdictWarning};
 
     const GIVEN: Given = Given {
         is_computed: true,
@@ -175,11 +175,15 @@ mod tests {
     };
 
     #[track_caller]
-    fn check(fail_on: Option<Assessment>, found: Option<Assessment>, status: ExitStatus) {
+    fn check(
+        fail_on: Option<Assessment>,
+        found: Option<Assessment>,
+        failure: impl Into<Option<FailureKind>>,
+    ) {
         let gates = Gates { verdict: true, fail_on, ..Gates::default() };
         let verdict = Verdict { assessment: found, findings: Vec::new() };
         let given = Given { verdict: Some(&verdict), assessment: found, ..GIVEN };
-        assert_eq!(gates.judge(given).0, status);
+        assert_eq!(gates.judge(given).0, failure.into());
     }
 
     #[test]
@@ -187,8 +191,8 @@ mod tests {
         let fail_on = Some(Assessment::Bad);
         let gates = Gates { verdict: true, fail_on, ..Gates::default() };
         let given = Given { assessment: Some(Assessment::Warning), ..GIVEN };
-        let (status, missing) = gates.judge(given);
-        assert_eq!(status, Contract);
+        let (failure, missing) = gates.judge(given);
+        assert_eq!(failure, Some(Contract));
         assert!(
             missing[0].starts_with("the verdict is that of the thresholds alone"),
             "{missing:?}"
@@ -200,18 +204,18 @@ mod tests {
         let fail_on = Some(Assessment::Warning);
         let gates = Gates { verdict: true, fail_on, ..Gates::default() };
         let judge = |found| gates.judge(Given { assessment: Some(found), ..GIVEN });
-        assert_eq!(judge(Assessment::Warning), (VerdictWarning, Vec::new()));
-        assert_eq!(judge(Assessment::Bad), (VerdictBad, Vec::new()));
+        assert_eq!(judge(Assessment::Warning), (Some(VerdictWarning), Vec::new()));
+        assert_eq!(judge(Assessment::Bad), (Some(VerdictBad), Vec::new()));
     }
 
     #[test]
     fn a_verdict_is_data_until_a_gate_is_asked_for() {
-        check(None, Some(Assessment::Bad), Ok);
-        check(Some(Assessment::Bad), Some(Assessment::Warning), Ok);
+        check(None, Some(Assessment::Bad), None);
+        check(Some(Assessment::Bad), Some(Assessment::Warning), None);
         check(Some(Assessment::Bad), Some(Assessment::Bad), VerdictBad);
         check(Some(Assessment::Warning), Some(Assessment::Warning), VerdictWarning);
         check(Some(Assessment::Warning), Some(Assessment::Bad), VerdictBad);
-        check(Some(Assessment::Warning), Some(Assessment::Good), Ok);
+        check(Some(Assessment::Warning), Some(Assessment::Good), None);
     }
 
     #[test]
@@ -229,10 +233,10 @@ mod tests {
         };
         let tables = ["top".to_owned()];
         let given = Given { tables: &tables, ..GIVEN };
-        assert_eq!(gates(None).judge(given).0, Ok);
-        assert_eq!(gates(Some("top")).judge(given).0, Ok);
-        let (status, missing) = gates(Some("bottom")).judge(given);
-        assert_eq!(status, Contract);
+        assert_eq!(gates(None).judge(given).0, None);
+        assert_eq!(gates(Some("top")).judge(given).0, None);
+        let (failure, missing) = gates(Some("bottom")).judge(given);
+        assert_eq!(failure, Some(Contract));
         assert_eq!(missing, ["the table `bottom` was asked for, but the answer has top"]);
     }
 
@@ -246,12 +250,12 @@ mod tests {
             ..GIVEN
         };
         let asks = Gates { schema: true, ..Gates::default() };
-        assert_eq!(asks.judge(given).0, Contract, "a program sees no mark");
+        assert_eq!(asks.judge(given).0, Some(Contract), "a program sees no mark");
         let mut gates = Gates { verdict: true, ..Gates::default() };
-        assert_eq!(gates.judge(given).0, Ok, "a verdict alone is no gate");
+        assert_eq!(gates.judge(given).0, None, "a verdict alone is no gate");
         gates.fail_on = Some(Assessment::Bad);
-        let (status, missing) = gates.judge(given);
-        assert_eq!(status, Contract);
+        let (failure, missing) = gates.judge(given);
+        assert_eq!(failure, Some(Contract));
         assert_eq!(
             missing,
             [
@@ -260,16 +264,16 @@ mod tests {
             ]
         );
         gates.allow_untooled = true;
-        assert_eq!(gates.judge(given).0, Ok);
+        assert_eq!(gates.judge(given).0, None);
     }
 
     #[test]
     fn what_does_not_hold_to_the_schema_is_named() {
         let gates = Gates { schema: true, ..Gates::default() };
-        let (status, missing) = gates.judge(Given { misfit: Some("`$.n` is missing"), ..GIVEN });
-        assert_eq!(status, Contract);
+        let (failure, missing) = gates.judge(Given { misfit: Some("`$.n` is missing"), ..GIVEN });
+        assert_eq!(failure, Some(Contract));
         assert_eq!(missing, ["the answer does not match the schema: `$.n` is missing"]);
-        assert_eq!(gates.judge(GIVEN).0, Ok);
+        assert_eq!(gates.judge(GIVEN).0, None);
     }
 
     #[test]
@@ -283,11 +287,11 @@ mod tests {
         };
         let numbers: Vec<_> = (1..=12).map(number).collect();
         let given = Given { ungrounded: &numbers, ..GIVEN };
-        assert_eq!(Gates::default().judge(given).0, Ok);
+        assert_eq!(Gates::default().judge(given).0, None);
         let gates = Gates { ungrounded: true, ..Gates::default() };
-        assert_eq!(gates.judge(GIVEN).0, Ok);
-        let (status, missing) = gates.judge(given);
-        assert_eq!(status, Contract);
+        assert_eq!(gates.judge(GIVEN).0, None);
+        let (failure, missing) = gates.judge(given);
+        assert_eq!(failure, Some(Contract));
         assert_eq!(
             missing,
             [

@@ -7,10 +7,11 @@ use csv_agent_provider::{Key, Provider, RemoteOptions};
 use csv_agent_session::{Access, Session};
 use csv_agent_sink::Format;
 use csv_agent_types::conversation::Reply;
-use csv_agent_types::status::{ExitStatus, Failure, StopReason};
+use csv_agent_types::status::{FailureKind, StopReason};
 
 use crate::ci_reports::NO_SESSION;
 use crate::diagnostics;
+use crate::errors::{self, ExitStatus};
 use crate::image;
 use crate::options::{AskOptions, GlobalOptions, ProviderChoice, TurnOptions};
 use crate::signals::{self, Signals};
@@ -113,12 +114,12 @@ pub(crate) fn settle(
     output.finish(keeps)?;
     let colour = global.terminal.stderr.colour;
     if let Some(complaint) = end.complaint {
-        diagnostics::error(&Failure::new(end.status, complaint).into(), colour);
+        diagnostics::error(&anyhow::Error::msg(complaint), colour);
     }
     if let Some(warning) = end.warning {
         diagnostics::warning(&warning, colour);
     }
-    Ok(end.status)
+    Ok(end.failure.into())
 }
 
 /// Prepares the provider. Fails when a required key is missing, or a cassette cannot be used.
@@ -154,7 +155,8 @@ fn tell_failure(
     options: &TurnOptions,
     question: &str,
 ) -> anyhow::Result<ExitStatus> {
-    if matches!(diagnostics::status_of(&error), ExitStatus::Usage | ExitStatus::Ok) {
+    if matches!(errors::status_of(&error), ExitStatus::Ok | ExitStatus::Failed(FailureKind::Usage))
+    {
         return Err(error);
     }
     let output = TurnSinks::open(&options.answer, &options.global, &options.global.session.dir)?;
@@ -167,7 +169,9 @@ fn tell_failure_to(
     options: &TurnOptions,
     question: &str,
 ) -> anyhow::Result<ExitStatus> {
-    let status = refuse(&mut output, NO_SESSION, &options.agent.model, question, error)?;
+    let agent = &options.agent;
+    let (model, exit_codes) = (&agent.model, agent.exit_codes);
+    let kind = refuse(&mut output, NO_SESSION, model, question, error, exit_codes)?;
     output.finish(matches!(options.global.format, Format::Json | Format::Jsonl))?;
-    Ok(status)
+    Ok(ExitStatus::Failed(kind))
 }

@@ -21,10 +21,11 @@ use csv_agent_text::{digits, sanitize};
 use csv_agent_types::catalog::Dataset;
 use csv_agent_types::chosen::is_named;
 use csv_agent_types::conversation::Question;
-use csv_agent_types::status::{BUILTIN, ExitStatus};
+use csv_agent_types::status::{BUILTIN, FailureKind};
 
 use crate::ask::{open, settle};
 use crate::chat::editor::LineRead;
+use crate::errors::{self, ExitStatus};
 use crate::flags::InputForm;
 use crate::options::config::prices;
 use crate::options::session::SessionOrigin;
@@ -105,15 +106,15 @@ impl Chat<'_> {
                         Some(failure) => {
                             let colour = self.options.global.terminal.stderr.colour;
                             diagnostics::error(&failure.into(), colour);
-                            ExitStatus::Usage
+                            ExitStatus::Failed(FailureKind::Usage)
                         }
                         None => self.turn(question)?,
                     }
                 }
                 ControlFlow::Break(status) => return Ok(status),
             };
-            worst = worst.worst(status);
-            if ends_all(status) || status == ExitStatus::Interrupted {
+            worst = worst.max(status);
+            if ends_all(status) || status == ExitStatus::Failed(FailureKind::Interrupted) {
                 return Ok(status);
             }
         }
@@ -131,7 +132,7 @@ impl Chat<'_> {
             // A read that loses ends with the process.
             tokio::select! {
                 biased;
-                status = signals.next() => Ok(ControlFlow::Break(status)),
+                kind = signals.next() => Ok(ControlFlow::Break(ExitStatus::Failed(kind))),
                 question = stdin.question(form) => Ok(match question? {
                     Some(question) => ControlFlow::Continue(question),
                     None => ControlFlow::Break(worst),
@@ -153,7 +154,7 @@ impl Chat<'_> {
                     Ok(ControlFlow::Continue(())) => {}
                     Ok(ControlFlow::Break(status)) => return Ok(status),
                     Err(error) if stdout::is_stdout_closed(&error) => return Ok(ExitStatus::Ok),
-                    Err(error) if ends_all(diagnostics::status_of(&error)) => return Err(error),
+                    Err(error) if ends_all(errors::status_of(&error)) => return Err(error),
                     Err(error) => {
                         diagnostics::error(&error, self.options.global.terminal.stderr.colour);
                     }
@@ -179,7 +180,7 @@ impl Chat<'_> {
                     }
                 }
                 LineRead::End => return Ok(ExitStatus::Ok),
-                LineRead::Ended(status) => return Ok(status),
+                LineRead::Ended(kind) => return Ok(ExitStatus::Failed(kind)),
             }
         }
     }
@@ -318,5 +319,5 @@ impl Chat<'_> {
 
 /// Returns whether a status ends the whole process, even with questions left.
 fn ends_all(status: ExitStatus) -> bool {
-    matches!(status, ExitStatus::BrokenPipe | ExitStatus::Terminated)
+    matches!(status, ExitStatus::Failed(FailureKind::BrokenPipe | FailureKind::Terminated))
 }

@@ -22,10 +22,11 @@ use csv_agent_render::report::checks::{ChecksReport, RuleOutcome, RuleReport};
 use csv_agent_session::Session;
 use csv_agent_session::store::now_utc;
 use csv_agent_types::conversation::Assessment;
-use csv_agent_types::status::{ExitStatus, Failure, one_line};
+use csv_agent_types::status::{Failure, FailureKind, one_line};
 
 use crate::ci_reports::ReportFiles;
 use crate::diagnostics;
+use crate::errors::{self, ExitStatus};
 use crate::flags::{SettingFlags, one_of};
 use crate::ingest::{TurnInputs, files_of, ingest_for_turn};
 use crate::options::GlobalOptions;
@@ -135,7 +136,7 @@ pub(crate) enum FailFrom {
 }
 
 impl CheckFlags {
-    /// Returns the file of rules. Fails with [`ExitStatus::Usage`] when there are several.
+    /// Returns the file of rules. Fails with `FailureKind::Usage` when there are several.
     fn path(&self) -> Result<PathBuf, Failure> {
         match &self.files[..] {
             [] => Ok(PathBuf::from(USUAL)),
@@ -143,7 +144,7 @@ impl CheckFlags {
             _ => {
                 let message = "`check` takes one rules file, but several files were named";
                 let hint = "to propose rules for several data files, use `--init`";
-                Err(Failure::new(ExitStatus::Usage, message).hint(hint))
+                Err(Failure::usage(message).hint(hint))
             }
         }
     }
@@ -201,9 +202,9 @@ pub(crate) fn run(
     (report.ended, report.duration) = (now_utc(), begun.elapsed());
     let status = match &ended {
         Ok(()) => status(&report.rules, flags.fail_on),
-        Err(error) => diagnostics::status_of(error),
+        Err(error) => errors::status_of(error),
     };
-    report.exit_code = status.code();
+    report.exit_code = errors::exit_code(status);
     if let Err(error) = ended {
         if report.rules.is_empty() {
             report.trouble = Some(one_line(&error));
@@ -218,7 +219,7 @@ pub(crate) fn run(
     Ok(status)
 }
 
-/// Checks that no report would replace the rules, their lock or the data. Fails with [`ExitStatus::Usage`] when
+/// Checks that no report would replace the rules, their lock or the data. Fails with `FailureKind::Usage` when
 /// one would.
 fn demand_no_input(
     reports: &[ReportTarget],
@@ -240,7 +241,7 @@ fn demand_no_input(
         return Ok(());
     };
     let message = format!("a report would replace `{}`, which the check reads", report.display());
-    Err(Failure::new(ExitStatus::Usage, message).hint("write it to another file").into())
+    Err(Failure::usage(message).hint("write it to another file").into())
 }
 
 /// Decides the rules of the file. Where its data cannot be read, none of them is decided. A signal leaves those undecided
@@ -257,7 +258,7 @@ fn check(
     if let Err(error) = &ended
         && report.rules.is_empty()
     {
-        let hint = diagnostics::hint_of(error).map(str::to_owned);
+        let hint = errors::hint_of(error).map(str::to_owned);
         let outcome = RuleOutcome::Undecided(one_line(error), hint);
         let undecided = file.rules.iter().map(|it| it.report(outcome.clone()));
         report.rules = undecided.collect();
@@ -279,7 +280,7 @@ fn decided(
     if let (Some((name, _)), true) = (empty, flags.strict) {
         let message = format!("`{name}` has no rows, so no row can break a rule");
         let hint = "leave out `--strict` to check data without rows";
-        return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+        return Err(Failure::input(message).hint(hint).into());
     }
     report.warnings = doubts(&mut session);
     diagnostics::warnings(report.warnings.iter().cloned(), options.terminal.stderr.colour);
@@ -333,7 +334,7 @@ fn compared(
         (None, Some(named)) => {
             let message = format!("cannot read `{}`: no such file", named.display());
             let hint = format!("`{accept}` writes a baseline to `{}`", usual.display());
-            Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
+            Err(Failure::input(message).hint(hint).into())
         }
     }
 }
@@ -367,14 +368,16 @@ fn doubts(session: &mut Session) -> Vec<String> {
 fn status(rules: &[RuleReport], fail_on: FailFrom) -> ExitStatus {
     let of = |rule: &RuleReport| match &rule.outcome {
         RuleOutcome::Kept => ExitStatus::Ok,
-        RuleOutcome::Undecided(..) => ExitStatus::Contract,
+        RuleOutcome::Undecided(..) => ExitStatus::Failed(FailureKind::Contract),
         RuleOutcome::Broken(..) if fail_on.severity().is_none_or(|it| rule.severity < it) => {
             ExitStatus::Ok
         }
-        RuleOutcome::Broken(..) if rule.severity == Assessment::Bad => ExitStatus::VerdictBad,
-        RuleOutcome::Broken(..) => ExitStatus::VerdictWarning,
+        RuleOutcome::Broken(..) if rule.severity == Assessment::Bad => {
+            ExitStatus::Failed(FailureKind::VerdictBad)
+        }
+        RuleOutcome::Broken(..) => ExitStatus::Failed(FailureKind::VerdictWarning),
     };
-    rules.iter().map(of).fold(ExitStatus::Ok, ExitStatus::worst)
+    rules.iter().map(of).max().unwrap_or(ExitStatus::Ok)
 }
 
 impl FailFrom {
@@ -395,6 +398,6 @@ fn tell_undecided(rules: &[RuleReport], options: &GlobalOptions) {
         1 => "1 rule could not be decided".to_owned(),
         n => format!("{n} rules could not be decided"),
     };
-    let failure = Failure::new(ExitStatus::Contract, message);
+    let failure = Failure::contract(message);
     diagnostics::error(&failure.into(), options.terminal.stderr.colour);
 }

@@ -16,6 +16,7 @@ use super::diagnostics;
 use super::options::ask::ReportOptions;
 use super::stdout::{WholeFile, open_direct};
 use super::value_parsers::ReportTarget;
+use crate::errors;
 
 /// The session id in the events of a turn that could not begin.
 pub(crate) const NO_SESSION: &str = "00000000-0000-0000-0000-000000000000";
@@ -32,7 +33,7 @@ pub(crate) fn tell_failure(
     }
     let fails_from = Assessment::Bad;
     let options = ReportOptions { targets, fails_from, fails_ungrounded: false, summary };
-    refuse(&mut Reports::open(&options)?, NO_SESSION, "", question, error)?;
+    refuse(&mut Reports::open(&options)?, NO_SESSION, "", question, error, errors::exit_code)?;
     Ok(())
 }
 

@@ -9,7 +9,6 @@ use serde_json::{Map, Value, json};
 
 use csv_agent_sink::Format;
 use csv_agent_text::sanitize;
-use csv_agent_types::status::ExitStatus;
 
 use super::flags::SettingFlags;
 use super::listing::{self, Listing};
@@ -18,6 +17,7 @@ use super::options::config::prices;
 use super::options::key::KeySource;
 use super::options::settings::{SETTINGS, SettingView, Settings};
 use super::{diagnostics, stdout};
+use crate::errors::ExitStatus;
 
 /// Flags of `config`.
 #[derive(Debug, Clone, Args)]

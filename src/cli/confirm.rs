@@ -3,20 +3,20 @@
 use std::io::BufRead;
 
 use csv_agent_text::sanitize;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use super::diagnostics;
 use super::options::GlobalOptions;
 
 /// Returns whether to proceed: `--yes`, or the user's answer on the terminal.
 ///
-/// `what` is the action: `remove …`. Fails with [`ExitStatus::Usage`] when there is no terminal to ask on.
+/// `what` is the action: `remove …`. Fails with `FailureKind::Usage` when there is no terminal to ask on.
 pub(crate) fn confirm(what: &str, yes: bool, options: &GlobalOptions) -> anyhow::Result<bool> {
     if yes {
         return Ok(true);
     }
     if !options.may_ask {
-        let failure = Failure::new(ExitStatus::Usage, format!("cannot ask whether to {what}"));
+        let failure = Failure::usage(format!("cannot ask whether to {what}"));
         return Err(failure.hint("confirm it with `--yes`").into());
     }
     ask(what, std::io::stdin().lock())

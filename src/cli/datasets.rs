@@ -17,7 +17,7 @@ use csv_agent_types::catalog::{Catalog, Dataset};
 use csv_agent_types::chosen::{chosen, is_named};
 use csv_agent_types::frame::Frame;
 use csv_agent_types::limits::TABLE_ROWS_MAX;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use super::confirm::confirm;
 use super::listing::{self, Listing};
@@ -25,6 +25,7 @@ use super::options::settings::Settings;
 use super::options::{GlobalOptions, cluster_options};
 use super::{diagnostics, ingest, stdout, tips};
 use crate::dataset_listing::{document, rows_shown, schema_frame};
+use crate::errors::ExitStatus;
 
 /// Number of datasets from which a terminal shows each family as one row.
 const FOLDED_FROM: usize = 20;
@@ -119,7 +120,7 @@ fn print(
         && catalog.get(&flags.names[0]).is_none()
     {
         let message = format!("no dataset `{}`", flags.names[0]);
-        return Err(Failure::new(ExitStatus::Input, message).hint(tip).into());
+        return Err(Failure::input(message).hint(tip).into());
     }
     let chosen = choose(catalog, &flags.names)?;
     let wanted = catalog.filtered(|name| chosen.iter().any(|it| it.0 == name));

@@ -6,11 +6,12 @@ use anyhow::Context;
 
 use csv_agent_sink::encryption::{FernetKey, unseal_line};
 use csv_agent_types::limits::EVENT_LINE_BYTES_MAX;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use super::options::GlobalOptions;
 use super::stdout;
 use crate::environment::Environment;
+use crate::errors::ExitStatus;
 
 /// Copies events from stdin to stdout, decrypted. Plain rows are unchanged. Fails when stdin is a terminal, a
 /// line is not an event or is too long, its rows are encrypted and the key is missing or wrong, or stdout
@@ -20,7 +21,7 @@ pub(crate) fn run(
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
     if options.terminal.stdin_is_tty {
-        let failure = Failure::new(ExitStatus::Usage, "`decrypt` reads events from stdin");
+        let failure = Failure::usage("`decrypt` reads events from stdin");
         return Err(failure.hint("try `csv-agent decrypt < events.jsonl`").into());
     }
     let key = environment.event_key.as_deref().map(FernetKey::parse).transpose()?;
@@ -47,7 +48,7 @@ pub(crate) fn run(
 }
 
 fn unseal(line: &[u8], key: Option<&FernetKey>) -> anyhow::Result<String> {
-    let refuse = |message: String| anyhow::Error::from(Failure::new(ExitStatus::Input, message));
+    let refuse = |message: String| anyhow::Error::from(Failure::input(message));
     if EVENT_LINE_BYTES_MAX < line.len() {
         return Err(refuse(format!("longer than {EVENT_LINE_BYTES_MAX} bytes")));
     }

@@ -14,11 +14,11 @@ use csv_agent_query::describe::{Description, Step};
 use csv_agent_session::Session;
 use csv_agent_sink::Format;
 use csv_agent_types::limits::RESULT_CHUNK_ROWS;
-use csv_agent_types::status::ExitStatus;
 use csv_agent_worker::engine::table_of;
 
 use crate::diagnostics;
 use crate::engine;
+use crate::errors::ExitStatus;
 use crate::flags::EngineLimits;
 use crate::listing::Listing;
 use crate::options::GlobalOptions;

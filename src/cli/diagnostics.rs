@@ -1,30 +1,11 @@
-//! Diagnostics on stderr, and the exit status of errors.
+//! Diagnostics on stderr.
 
 use std::io::Write as _;
 
-use csv_agent_provider::error::ProviderError;
 use csv_agent_text::sanitize;
-use csv_agent_types::status::{ExitStatus, Failure, hint_of_disk, one_line};
+use csv_agent_types::status::one_line;
 
-use super::stdout;
-
-pub(crate) fn status_of(error: &anyhow::Error) -> ExitStatus {
-    if stdout::is_stdout_closed(error) {
-        // All output was complete by then. A turn that is cut short reports that with a status.
-        return ExitStatus::Ok;
-    }
-    let failure = error.chain().find_map(|it| it.downcast_ref::<Failure>()).map(|it| it.status);
-    let provider = || error.chain().find_map(|it| it.downcast_ref::<ProviderError>());
-    failure.or_else(|| provider().map(ProviderError::exit_status)).unwrap_or(ExitStatus::Internal)
-}
-
-pub(crate) fn hint_of(error: &anyhow::Error) -> Option<&str> {
-    let said = error.chain().find_map(|it| {
-        let failure = it.downcast_ref::<Failure>().and_then(|it| it.hint.as_deref());
-        failure.or_else(|| it.downcast_ref::<ProviderError>().and_then(|it| it.hint.as_deref()))
-    });
-    said.or_else(|| hint_of_disk(error))
-}
+use crate::errors::hint_of;
 
 /// Prints an error with its causes on one line, and the hint on the lines below.
 pub(crate) fn error(error: &anyhow::Error, colour: bool) {
@@ -74,23 +55,24 @@ fn hint_text(hint: &str, colour: bool) -> String {
 mod tests {
     use anyhow::Context;
 
-    use super::{error_text, status_of};
-    use csv_agent_types::status::{ExitStatus, Failure};
+    use super::error_text;
+    use crate::errors::kind_of;
+    use csv_agent_types::status::{Failure, FailureKind};
 
     #[test]
     fn an_error_is_one_line_with_its_causes_and_then_the_hint() {
-        let failure = Failure::new(ExitStatus::Input, "no such file\x1b[2J").hint("check the path");
+        let failure = Failure::input("no such file\x1b[2J").hint("check the path");
         let error = anyhow::Error::from(failure).context("cannot ingest `a\nb.csv`");
         assert_eq!(
             error_text(&error, false),
             "error: cannot ingest `a b.csv`: no such file\\x1b[2J\n  hint: check the path\n"
         );
-        assert_eq!(status_of(&error), ExitStatus::Input);
+        assert_eq!(kind_of(&error), FailureKind::Input);
     }
 
     #[test]
-    fn an_error_without_a_status_is_ours() {
+    fn an_error_without_a_kind_is_ours() {
         let error = std::fs::read("/nowhere/at/all").context("cannot read").unwrap_err();
-        assert_eq!(status_of(&error), ExitStatus::Internal);
+        assert_eq!(kind_of(&error), FailureKind::Internal);
     }
 }

@@ -15,11 +15,12 @@ use csv_agent_session::Session;
 use csv_agent_types::catalog::{Column, DType, Dataset};
 use csv_agent_types::frame::Frame;
 use csv_agent_types::limits::{DIFF_ROWS_MAX, FINDING_ROWS_MAX};
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::{Failure, FailureKind};
 
 use crate::check::is_key_name;
 use crate::diagnostics;
 use crate::engine::{self, Results};
+use crate::errors::ExitStatus;
 use crate::flags::{EngineLimits, one_of};
 use crate::ingest::{TurnInputs, ingest_for_turn, named_argument};
 use crate::options::GlobalOptions;
@@ -84,7 +85,7 @@ pub(crate) fn run(
     if let Some(warning) = report.cut(options) {
         diagnostics::warning(&warning, options.terminal.stderr.colour);
     }
-    Ok(if report.is_same() { ExitStatus::Ok } else { ExitStatus::Replay })
+    Ok(if report.is_same() { ExitStatus::Ok } else { ExitStatus::Failed(FailureKind::Replay) })
 }
 
 fn compared(
@@ -110,9 +111,7 @@ fn compared(
     let ignored: Vec<String> = ignored.collect::<anyhow::Result<_>>()?;
     if let Some(name) = given.iter().find(|it| ignored.contains(it)) {
         let message = format!("`{name}` is both a `--key` and ignored");
-        return Err(Failure::new(ExitStatus::Usage, message)
-            .hint("leave out one of the two")
-            .into());
+        return Err(Failure::usage(message).hint("leave out one of the two").into());
     }
     // Which file a row comes from is no value of the row.
     let is_compared = |it: &&Column| !ignored.contains(&it.name) && it.name != FILE_COLUMN;
@@ -122,7 +121,7 @@ fn compared(
     if pairs.is_empty() {
         let message = "the two versions have no column in common";
         let hint = "name two versions of one table; names of columns have to be equal";
-        return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+        return Err(Failure::input(message).hint(hint).into());
     }
     let engine = DiffEngine { session, settings };
     let key = if given.is_empty() {
@@ -197,7 +196,7 @@ fn column_named(
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("`csv-agent describe {}` lists the columns", versions[0].1.display()),
     };
-    Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
+    Err(Failure::usage(message).hint(hint).into())
 }
 
 /// Runs statements on the two versions.
@@ -254,6 +253,6 @@ impl DiffEngine<'_> {
             values.join(", ")
         );
         let hint = "add another column with `--key`, or leave `--key` out";
-        Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
+        Err(Failure::input(message).hint(hint).into())
     }
 }

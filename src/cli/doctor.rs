@@ -15,7 +15,7 @@ use serde_json::json;
 use strum::IntoStaticStr;
 
 use csv_agent_sink::Format;
-use csv_agent_types::status::{BUILTIN, ExitStatus};
+use csv_agent_types::status::{BUILTIN, FailureKind};
 use csv_agent_worker::sandbox::Demand;
 
 use super::flags::{InterpreterChoice, NO_ID, SettingFlags};
@@ -25,6 +25,7 @@ use super::options::{GlobalOptions, cluster_access, demand, python_options, sand
 use super::spinner::Spinner;
 use super::terminal_graphics::Images;
 use super::{diagnostics, signals, stdout, value_parsers};
+use crate::errors::{self, ExitStatus};
 use server::Server;
 
 /// Checks that take longer than this report what they wait for.
@@ -90,8 +91,8 @@ enum CheckState {
     Skipped,
     /// Questions work, but with limitations or less safely.
     Warning,
-    /// Questions fail with this status.
-    Problem(ExitStatus),
+    /// Questions fail so.
+    Problem(FailureKind),
 }
 
 impl CheckState {
@@ -102,7 +103,7 @@ impl CheckState {
     fn status(self) -> ExitStatus {
         match self {
             CheckState::Ok | CheckState::Skipped | CheckState::Warning => ExitStatus::Ok,
-            CheckState::Problem(status) => status,
+            CheckState::Problem(kind) => ExitStatus::Failed(kind),
         }
     }
 }
@@ -121,9 +122,9 @@ impl Check {
 
     /// Makes a problem from an error that would end a question.
     fn failed(name: &'static str, error: &anyhow::Error) -> Check {
-        let hint = diagnostics::hint_of(error).map(|it| format!("; {}", it.replace('\n', "; ")));
+        let hint = errors::hint_of(error).map(|it| format!("; {}", it.replace('\n', "; ")));
         let found = format!("{error:#}{}", hint.unwrap_or_default());
-        Check::new(name, CheckState::Problem(diagnostics::status_of(error)), found)
+        Check::new(name, CheckState::Problem(errors::kind_of(error)), found)
     }
 }
 
@@ -186,8 +187,7 @@ pub(crate) fn run(
         }
         Ok(())
     })?;
-    let statuses = checks.iter().map(|it| it.state.status());
-    Ok(statuses.fold(ExitStatus::Ok, ExitStatus::worst))
+    Ok(checks.iter().map(|it| it.state.status()).max().unwrap_or(ExitStatus::Ok))
 }
 
 /// Joins the rules of the confinement that are in effect, each of which is a line in other formats.

@@ -13,9 +13,9 @@ use csv_agent_sink::Format;
 use csv_agent_text::{digits, sanitize};
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::conversation::Question;
-use csv_agent_types::status::ExitStatus;
 
 use crate::ask::{demand_data, provider};
+use crate::errors::ExitStatus;
 use crate::options::key::KeySource;
 use crate::options::{AskOptions, ProviderChoice, TurnOptions};
 use crate::{diagnostics, image};

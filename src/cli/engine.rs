@@ -14,7 +14,7 @@ use csv_agent_query::{Prepared, TableSchema, prepare};
 use csv_agent_session::Session;
 use csv_agent_types::catalog::{Catalog, Dataset};
 use csv_agent_types::frame::Frame;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::{Failure, FailureKind};
 use csv_agent_worker::engine::{self, EngineError, EngineOptions};
 use csv_agent_worker::sandbox::Demand;
 
@@ -56,7 +56,7 @@ pub(crate) fn paths_of(
             let message =
                 format!("dataset `{name}` is on a cluster, where `{command}` does not run");
             let hint = format!("ask for it: `csv-agent ask -d {name} \"…\"`");
-            return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+            return Err(Failure::input(message).hint(hint).into());
         };
         Ok((name.to_owned(), dir.join(path)))
     };
@@ -97,7 +97,7 @@ pub(crate) fn run_each(
     let interrupted = match ended {
         Ok(()) => None,
         Err(error) => match error.downcast::<Failure>()? {
-            failure if failure.status == ExitStatus::Sandbox => return Err(failure.into()),
+            failure if failure.kind == FailureKind::Sandbox => return Err(failure.into()),
             signal => Some(signal),
         },
     };
@@ -166,24 +166,21 @@ fn until_signal<T>(ended: impl Future<Output = Result<T, EngineError>>) -> anyho
 
 fn failure(error: EngineError) -> Failure {
     match error {
-        EngineError::Query(reason) => Failure::new(ExitStatus::Usage, reason),
+        EngineError::Query(reason) => Failure::usage(reason),
         EngineError::Memory(bytes) => {
             let message = format!("the query needs more than {} MB of memory", bytes >> 20);
             let hint = "raise the limit with `--memory`, or group, filter or limit more in the \
                         query";
-            Failure::new(ExitStatus::Limit, message).hint(hint)
+            Failure::limit(message).hint(hint)
         }
         EngineError::Disk => {
             let message = "the query needs more disk space than it may use";
-            Failure::new(ExitStatus::Limit, message)
-                .hint("group, filter or limit more in the query")
+            Failure::limit(message).hint("group, filter or limit more in the query")
         }
         EngineError::Time(time) => {
             let message = format!("the query took longer than {} s", time.as_secs());
-            Failure::new(ExitStatus::Limit, message).hint("raise the limit with `--timeout`")
+            Failure::limit(message).hint("raise the limit with `--timeout`")
         }
-        EngineError::Child(reason) => {
-            Failure::new(ExitStatus::Sandbox, format!("the query was not run: {reason}"))
-        }
+        EngineError::Child(reason) => Failure::sandbox(format!("the query was not run: {reason}")),
     }
 }

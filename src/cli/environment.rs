@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use csv_agent_sink::Format;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 use csv_agent_worker::sandbox::Layer;
 
 use super::flags::Worded;
@@ -275,7 +275,6 @@ fn columns(text: &str) -> Option<u16> {
 }
 
 fn invalid(name: &str, found: &str) -> anyhow::Error {
-    let failure =
-        Failure::new(ExitStatus::Setup, format!("environment variable `{name}`: {found}"));
+    let failure = Failure::setup(format!("environment variable `{name}`: {found}"));
     failure.hint("unset it, or see `csv-agent help environment`").into()
 }

@@ -9,12 +9,13 @@ use csv_agent_agent::replay::stored_turn::PastTurn;
 use csv_agent_session::Session;
 use csv_agent_session::turns::events;
 use csv_agent_text::sanitize;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use super::options::settings::Settings;
 use super::options::{GlobalOptions, demand, python_options, sandbox_options};
 use super::stdout;
 use super::{diagnostics, signals, stored_turns};
+use crate::errors::ExitStatus;
 
 /// Flags of `export`.
 #[derive(Debug, Clone, Args)]

@@ -7,9 +7,8 @@ use clap::{Args, Command, ValueEnum};
 use clap_complete::Shell;
 use serde_json::Value;
 
-use csv_agent_types::status::ExitStatus;
-
 use super::{schemas, stdout};
+use crate::errors::ExitStatus;
 
 /// Flags of `completions`.
 #[derive(Debug, Clone, Args)]

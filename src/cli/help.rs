@@ -5,15 +5,15 @@ use std::fmt::Write as _;
 use clap::builder::PossibleValue;
 use clap::{Arg, Args, Command};
 use serde_json::{Value, json};
-use strum::VariantArray;
 
 use csv_agent_provider::models::LOOKED_UP;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use super::options::VARIABLES;
 use super::options::settings::SETTINGS;
 use super::word_wrap::wrap;
 use super::{stdout, usage};
+use crate::errors::ExitStatus;
 
 /// Minimum columns of wrapped text beside a name. On a narrower terminal, it is below the name.
 const COLUMN_MIN: usize = 30;
@@ -24,63 +24,6 @@ pub(crate) struct HelpFlags {
     /// A command, or a topic: `exit-codes`, `environment`, `config`, `thresholds`, `events`, `sql`, `checks`
     #[arg(value_name = "COMMAND|TOPIC")]
     pub topic: Vec<String>,
-}
-
-/// Returns the name of a status, and when the process ends with it.
-fn explained(status: ExitStatus) -> (&'static str, &'static str) {
-    match status {
-        ExitStatus::Ok => ("ok", "the question is answered, or the check passed"),
-        ExitStatus::Internal => ("internal", "a bug, an unexpected I/O error, or a full disk"),
-        ExitStatus::Usage => {
-            ("usage", "a flag or a value is invalid, or the question or --yes is missing")
-        }
-        ExitStatus::Setup => (
-            "setup",
-            "the session is missing, locked or damaged, a setting is invalid, or there is no \
-                 browser for a PDF",
-        ),
-        ExitStatus::Auth => {
-            ("auth", "the key, or the token of a cluster, is missing or was refused")
-        }
-        ExitStatus::Input => (
-            "input",
-            "a file is missing, unreadable, too large, or not a table, a dataset does not exist, or \
-             thresholds have no effect on a check",
-        ),
-        ExitStatus::Provider => (
-            "provider",
-            "the model's server or the cluster cannot be reached or fails, or the container has \
-             expired",
-        ),
-        ExitStatus::Limit => (
-            "limit",
-            "a limit on rounds, tokens, cost or time was reached before the answer was complete, or \
-             there is too much data to upload",
-        ),
-        ExitStatus::Sandbox => {
-            ("sandbox", "Python is missing, does not start or has crashed, or cannot be confined")
-        }
-        ExitStatus::Contract => (
-            "contract",
-            "the model refused, or the answer does not meet --verdict, --schema, --require or \
-             --fail-on ungrounded, or `check` could not decide a rule",
-        ),
-        ExitStatus::VerdictWarning => (
-            "gate-warning",
-            "the verdict is a warning, with --fail-on warning, or `check` found only warnings",
-        ),
-        ExitStatus::VerdictBad => (
-            "gate-bad",
-            "the verdict is bad, with --fail-on bad or warning, or the data breaks a rule of `check`",
-        ),
-        ExitStatus::Replay => (
-            "replay",
-            "a replay does not match its cassette, or `rerun --check` or `diff` found a difference",
-        ),
-        ExitStatus::Interrupted => ("interrupted", "stopped by Ctrl-C (SIGINT)"),
-        ExitStatus::BrokenPipe => ("broken-pipe", "the reader of stdout closed it during a turn"),
-        ExitStatus::Terminated => ("terminated", "stopped by SIGTERM"),
-    }
 }
 
 // Each paragraph and each row below is one line. `wrapped` breaks it.
@@ -242,7 +185,7 @@ fn explain(words: &[String], command: &mut Command, width: usize) -> anyhow::Res
     {
         let message = format!("`{first}` has no command `{}`", words[1..].join(" "));
         let hint = format!("`csv-agent help {first}` explains it");
-        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+        return Err(Failure::usage(message).hint(hint).into());
     }
     let commands = command.get_subcommands().filter(|it| !it.is_hide_set()).map(Command::get_name);
     let commands = commands.filter(|it| !TOPICS.contains(it));
@@ -251,7 +194,7 @@ fn explain(words: &[String], command: &mut Command, width: usize) -> anyhow::Res
         Some(near) => format!("did you mean `{near}`?"),
         None => format!("there is help on {}", known.join(", ")),
     };
-    Err(Failure::new(ExitStatus::Usage, format!("no command or topic `{topic}`")).hint(hint).into())
+    Err(Failure::usage(format!("no command or topic `{topic}`")).hint(hint).into())
 }
 
 /// Breaks long lines. Of a row with columns, which have two spaces between them, the last column is wrapped.
@@ -277,10 +220,10 @@ fn wrapped(text: &str, width: usize) -> String {
 
 fn exit_codes() -> String {
     let mut text = "Exit statuses:\n\n".to_owned();
-    for status in ExitStatus::VARIANTS {
-        let (name, when) = explained(*status);
+    for status in ExitStatus::all() {
+        let (code, name, when) = status.explained();
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "  {:>3}  {name:<13}  {when}", status.code());
+        let _ = writeln!(text, "  {code:>3}  {name:<13}  {when}");
     }
     text.push_str(
         "\nIf several apply, the first of these decides: a signal, 1, 8, 6, 4, 7, 12, 9, 11, 10. Errors \
@@ -311,9 +254,9 @@ fn surface(command: &Command) -> Value {
     let commands = command.get_subcommands().filter(|it| !it.is_hide_set());
     let shown = command.get_arguments().filter(|it| !it.is_hide_set());
     let (globals, own): (Vec<&Arg>, Vec<&Arg>) = shown.partition(|it| it.is_global_set());
-    let exit_codes = ExitStatus::VARIANTS.iter().map(|status| {
-        let (name, when) = explained(*status);
-        json!({"code": status.code(), "name": name, "when": when})
+    let exit_codes = ExitStatus::all().into_iter().map(|status| {
+        let (code, name, when) = status.explained();
+        json!({"code": code, "name": name, "when": when})
     });
     let variables = VARIABLES.iter().map(|(name, about)| json!({"name": name, "about": about}));
     let settings = SETTINGS.iter().map(|it| {

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use csv_agent_types::conversation::Question;
 use csv_agent_types::limits::{IMAGE_BYTES_MAX, IMAGES_BYTES_MAX};
 use csv_agent_types::named_file::{self, NotRead};
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use crate::options::AskOptions;
 
@@ -20,7 +20,7 @@ const KINDS: [(&str, &[u8]); 4] = [
     ("image/webp", b"RIFF????WEBP"),
 ];
 
-/// Returns the question of an `ask`, with its images. Fails with [`ExitStatus::Input`] when an image cannot be
+/// Returns the question of an `ask`, with its images. Fails with `FailureKind::Input` when an image cannot be
 /// read, is too large, or is not of a supported type.
 pub(crate) fn question(options: &AskOptions) -> anyhow::Result<Question> {
     let images =
@@ -31,9 +31,7 @@ pub(crate) fn question(options: &AskOptions) -> anyhow::Result<Question> {
         let message = format!(
             "the images have {n_bytes} bytes; the limit of a question is {IMAGES_BYTES_MAX} bytes"
         );
-        return Err(Failure::new(ExitStatus::Input, message)
-            .hint("make them smaller, or attach fewer")
-            .into());
+        return Err(Failure::input(message).hint("make them smaller, or attach fewer").into());
     }
     Ok(Question {
         text: options.question.clone(),
@@ -46,7 +44,7 @@ pub(crate) fn question(options: &AskOptions) -> anyhow::Result<Question> {
 /// Reads an image. Returns it as a data URL.
 fn data_url(path: &Path) -> anyhow::Result<String> {
     let shown = path.display();
-    let failed = |message: String| Failure::new(ExitStatus::Input, message);
+    let failed = |message: String| Failure::input(message);
     let bytes = named_file::read(path, IMAGE_BYTES_MAX as u64).map_err(|reason| {
         let failure = failed(format!("cannot read `{shown}`: {reason}"));
         match reason {
@@ -72,7 +70,7 @@ fn kind(bytes: &[u8]) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::{data_url, kind};
-    use csv_agent_types::status::{ExitStatus, Failure};
+    use csv_agent_types::status::{Failure, FailureKind};
 
     #[test]
     fn a_directory_is_input_that_cannot_be_read() {
@@ -83,7 +81,7 @@ mod tests {
             "cannot read `{}`: it is a directory, not a regular file",
             dir.path().display()
         );
-        assert_eq!(failure.status, ExitStatus::Input);
+        assert_eq!(failure.kind, FailureKind::Input);
         assert_eq!(failure.message, expected);
     }
 

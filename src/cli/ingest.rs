@@ -42,7 +42,7 @@ use csv_agent_types::catalog::{
 use csv_agent_types::dataset_names::is_dataset_name;
 use csv_agent_types::directory;
 use csv_agent_types::limits::{REJECT_BYTES_MAX, REJECTS_MAX};
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::{Failure, FailureKind};
 
 use super::flags::one_of;
 use super::listing::{self, Listing};
@@ -50,6 +50,7 @@ use super::options::GlobalOptions;
 use super::options::settings::Settings;
 use super::value_parsers::{self, Delimiter, EscapeFlag, QuoteFlag};
 use super::{background_setup, confirm, dataset_listing, diagnostics, signals, stdout};
+use crate::errors::{self, ExitStatus};
 use crate::ingest::input::Input;
 use bar::IngestBar;
 use batch::Batch;
@@ -372,7 +373,7 @@ struct InputOutcomes {
     done: Vec<Ingested>,
     status: ExitStatus,
     /// The signal that came before all of them were done.
-    cut_by: Option<ExitStatus>,
+    cut_by: Option<FailureKind>,
     /// Skipped files in directories and archives.
     skipped: Vec<String>,
     n_failed: usize,
@@ -385,7 +386,7 @@ impl InputOutcomes {
     fn at_cluster(
         done: Vec<Ingested>,
         status: ExitStatus,
-        cut_by: Option<ExitStatus>,
+        cut_by: Option<FailureKind>,
     ) -> InputOutcomes {
         InputOutcomes { done, status, cut_by, skipped: Vec::new(), n_failed: 0, is_many: false }
     }
@@ -457,14 +458,14 @@ fn ingest(
         if !flags.sheet.is_empty() && !any_with_tables && sources.errors.is_empty() {
             let message = "`--sheet` names a sheet or a table, but no file has any";
             let hint = "leave it out, or name a workbook or a database";
-            return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+            return Err(Failure::usage(message).hint(hint).into());
         }
         let mut status = ExitStatus::Ok;
         let mut n_failed = 0;
         let mut fail = |error: anyhow::Error| {
             let error = space::explain(error, None, None, &options.session.dir, true);
             diagnostics::error(&error, options.terminal.stderr.colour);
-            status = status.worst(diagnostics::status_of(&error));
+            status = status.max(errors::status_of(&error));
             n_failed += 1;
         };
         let is_part = !sources.errors.is_empty() || !sources.unread.is_empty();
@@ -585,7 +586,7 @@ impl<'a> IngestPlan<'a> {
                 let message = format!("`{other}` and `{source}` would both have the name `{name}`");
                 let hint = "give each its own name, as in `NAME=PATH`\nto join files, use one \
                             pattern or `--union`";
-                return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+                return Err(Failure::usage(message).hint(hint).into());
             }
         }
         Ok(self)
@@ -881,8 +882,6 @@ pub(crate) fn ingest_for_turn(
 
 /// Ingests what can be read of the inputs, as [`ingest_for_turn`] does. Returns why named paths cannot be read.
 ///
-/// # Errors
-///
 /// Fails when two inputs would have the same name; with the signal's status when one came.
 pub(crate) fn ingest_readable(
     session: &mut Session,
@@ -1032,7 +1031,7 @@ pub(crate) fn ingest_in_place(
         let names = session.catalog().names().collect::<Vec<_>>().join(", ");
         let message = format!("no dataset `{name}` in this session");
         let hint = format!("the datasets are {names}");
-        return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+        return Err(Failure::input(message).hint(hint).into());
     };
     let mut read = options_of(dataset)
         .with_context(|| format!("cannot read `{}` as `{name}` was read", file.display()))?;
@@ -1081,8 +1080,7 @@ fn check(flags: &IngestFlags) -> anyhow::Result<()> {
     if let Some(url) = &flags.remote {
         return remote::check(flags, url);
     }
-    let usage =
-        |message: &str, hint: &str| Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+    let usage = |message: &str, hint: &str| Err(Failure::usage(message).hint(hint).into());
     let is_union = flags.union || flags.union_by_name;
     if flags.name.is_some() && 1 < flags.paths.len() && !is_union {
         return Err(several_for_one_name().into());
@@ -1113,7 +1111,7 @@ fn several_for_one_name() -> Failure {
     let message = "`--name` names one dataset, but there are several files";
     let hint = "leave it out, make names from the paths with `--name-from '{parent}_{stem}'`, or \
                 join the files with `--union`";
-    Failure::new(ExitStatus::Usage, message).hint(hint)
+    Failure::usage(message).hint(hint)
 }
 
 impl IngestFlags {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use csv_agent_session::Session;
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::chosen::is_named;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use super::ingest::{TurnInputs, changed_sources, ingest_for_turn};
 use super::options::GlobalOptions;
@@ -73,7 +73,7 @@ impl Inputs<'_> {
         catalog.filtered(|name| self.datasets.iter().any(|it| is_named(it, name)))
     }
 
-    /// Checks that a temporary session would have data without files. Fails with [`ExitStatus::Usage`] when it
+    /// Checks that a temporary session would have data without files. Fails with `FailureKind::Usage` when it
     /// would have none.
     pub(crate) fn demand_for_temporary(self, options: &GlobalOptions) -> anyhow::Result<()> {
         if self.base(options).is_some() {
@@ -82,7 +82,7 @@ impl Inputs<'_> {
         let message = "`--ephemeral` uses no session unless you name it, so there is no data";
         let hint = "name files with `-f FILE`, datasets of the session with `-d NAME` (`-d '*'` for all), or a \
                     session with `--session-dir DIR`";
-        Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
+        Err(Failure::usage(message).hint(hint).into())
     }
 
     /// Returns whether a temporary session sees datasets of the user's.

@@ -14,6 +14,7 @@ mod describe;
 mod egress_report;
 mod engine;
 mod environment;
+mod errors;
 mod doctor;
 mod dry_run;
 mod export;
@@ -60,7 +61,7 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use csv_agent_sink::Format;
-use csv_agent_types::status::ExitStatus;
+use csv_agent_types::status::FailureKind;
 
 use check::CheckFlags;
 use config::ConfigFlags;
@@ -69,6 +70,7 @@ use describe::DescribeFlags;
 use diff::DiffFlags;
 use doctor::DoctorFlags;
 use environment::Environment;
+use errors::ExitStatus;
 use export::ExportFlags;
 use flags::{AskFlags, ChatFlags, ColorChoice, GlobalFlags, SettingFlags};
 use generate::{CompletionsFlags, GenerateFlags, SchemaFlags};
@@ -443,7 +445,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>, version: &'static str) -> E
         },
         Err(error) => fail(&error, usage::wants_json(&args, None), false),
     };
-    ExitCode::from(status.code())
+    ExitCode::from(errors::exit_code(status))
 }
 
 /// Returns the definition of the command line.
@@ -608,7 +610,7 @@ fn ask(flags: AskFlags, options: GlobalOptions, settings: &Settings) -> anyhow::
         ask::run(options)
     });
     if let Err(error) = &ended
-        && diagnostics::status_of(error) != ExitStatus::Ok
+        && errors::status_of(error) != ExitStatus::Ok
     {
         // Only the first error helps.
         let summary = settings.environment().step_summary.clone();
@@ -623,7 +625,7 @@ fn refuse(mut error: clap::Error, args: &[OsString], environment: &Environment) 
     suggest(&mut error, args, environment);
     if !is_help && usage::wants_json(args, environment.format) {
         diagnostics::tell(&format!("{}\n", usage::as_json(&error)));
-        return ExitStatus::Usage;
+        return ExitStatus::Failed(FailureKind::Usage);
     }
     let is_tty =
         if is_help { std::io::stdout().is_terminal() } else { std::io::stderr().is_terminal() };
@@ -640,7 +642,7 @@ fn refuse(mut error: clap::Error, args: &[OsString], environment: &Environment) 
     };
     if !is_help {
         diagnostics::tell(&text);
-        return ExitStatus::Usage;
+        return ExitStatus::Failed(FailureKind::Usage);
     }
     match stdout::answer(|out| Ok(out.write_all(text.as_bytes())?)) {
         Ok(()) => ExitStatus::Ok,
@@ -658,12 +660,12 @@ fn suggest(error: &mut clap::Error, args: &[OsString], environment: &Environment
 
 /// Reports an error and returns its exit status.
 fn fail(error: &anyhow::Error, json: bool, colour: bool) -> ExitStatus {
-    let status = diagnostics::status_of(error);
+    let status = errors::status_of(error);
     if status == ExitStatus::Ok {
         return status;
     }
-    if json && status == ExitStatus::Usage {
-        let (message, hint) = (format!("{error:#}"), diagnostics::hint_of(error));
+    if json && status == ExitStatus::Failed(FailureKind::Usage) {
+        let (message, hint) = (format!("{error:#}"), errors::hint_of(error));
         let meant: Vec<String> = hint.and_then(usage::meant).into_iter().collect();
         let object = usage::object("usage", &message, None, hint, &meant);
         diagnostics::tell(&format!("{object}\n"));

@@ -16,8 +16,9 @@ use tokio::sync::mpsc;
 
 use csv_agent_mcp::clients::Client;
 use csv_agent_mcp::{ServerSettings, serve};
-use csv_agent_types::status::{BUILTIN, ExitStatus};
+use csv_agent_types::status::BUILTIN;
 
+use crate::errors::ExitStatus;
 use crate::flags::{GlobalFlags, InterpreterChoice, SettingFlags, TurnFlags, one_of};
 use crate::options::session::SessionOrigin;
 use crate::options::settings::Settings;

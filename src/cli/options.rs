@@ -18,7 +18,7 @@ use csv_agent_agent::remote::ClusterOptions;
 use csv_agent_cluster::ClusterAccess;
 use csv_agent_session::lock::LockRequest;
 use csv_agent_sink::Format;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 use csv_agent_worker::environment::PythonOptions;
 use csv_agent_worker::sandbox::{Demand, SandboxOptions, usual_memory_bytes};
 
@@ -221,7 +221,7 @@ impl GlobalOptions {
                 let message = format!("cannot write an answer as `.{ending}`");
                 let known = "name the file .csv, .tsv, .json, .jsonl or .md, or set `--format`";
                 let hint = tips::of_format(&ending).unwrap_or(known);
-                Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
+                Err(Failure::usage(message).hint(hint).into())
             }
         }
     }
@@ -265,7 +265,7 @@ mod tests {
 
     use super::VARIABLES;
     use crate::environment::{Environment, PROXY_VARIABLES_LOWER};
-    use csv_agent_types::status::{ExitStatus, Failure};
+    use csv_agent_types::status::{Failure, FailureKind};
 
     #[test]
     fn the_help_lists_exactly_what_is_read() {
@@ -306,7 +306,7 @@ mod tests {
     fn any_other_boolean_is_refused_by_name() {
         let error = Environment::of(&[("DATA_EVENT_ENCRYPT", "yes")]).err().unwrap();
         let failure = error.downcast_ref::<Failure>().unwrap();
-        assert_eq!(failure.status, ExitStatus::Setup);
+        assert_eq!(failure.kind, FailureKind::Setup);
         assert_eq!(
             failure.message,
             "environment variable `DATA_EVENT_ENCRYPT`: `yes` is not one of 0, 1, true, false"

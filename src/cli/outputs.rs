@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use csv_agent_session::Session;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use crate::Verb;
 use crate::flags::TurnFlags;
@@ -13,7 +13,7 @@ use crate::options::GlobalOptions;
 
 /// Checks that no file to write is one that the command reads, or one that a dataset of the session was read from.
 ///
-/// Nothing may be written before this check, not even the report of an error. Fails with [`ExitStatus::Usage`] when
+/// Nothing may be written before this check, not even the report of an error. Fails with `FailureKind::Usage` when
 /// one is.
 pub(crate) fn demand_no_input(verb: &Verb, options: &GlobalOptions) -> Result<(), Failure> {
     let place = |it: &Path| it.canonicalize().ok();
@@ -35,7 +35,7 @@ pub(crate) fn demand_no_input(verb: &Verb, options: &GlobalOptions) -> Result<()
         return Ok(());
     };
     let message = format!("the output would replace `{}`, which is an input", output.display());
-    Err(Failure::new(ExitStatus::Usage, message).hint("write to another file"))
+    Err(Failure::usage(message).hint("write to another file"))
 }
 
 /// Returns the files that a command replaces.

@@ -15,7 +15,7 @@ use csv_agent_types::event::{
     ANSWER_CUT, Body, CallStatus, Confinement, ErrorBody, Event, ReplyBody, SETTING_UP, SETUP_DONE,
     Status, code_of,
 };
-use csv_agent_types::status::{BUILTIN, ExitStatus, Failure, StopReason};
+use csv_agent_types::status::{BUILTIN, Failure, FailureKind, StopReason};
 
 use super::diagnostics;
 use super::options::GlobalOptions;
@@ -379,13 +379,13 @@ impl ProgressReporter {
         let mut lines = text.lines().map(str::trim).filter(|it| !it.is_empty());
         let message = lines.next().unwrap_or_default().to_owned();
         let hint = lines.collect::<Vec<_>>().join("\n");
-        let mut failure = Failure::new(ExitStatus::Contract, message);
+        let mut failure = Failure::contract(message);
         failure.hint = (!hint.is_empty()).then_some(hint);
         diagnostics::error(&failure.into(), self.colour);
     }
 
     fn failed(&self, error: &ErrorBody) {
-        let mut failure = Failure::new(ExitStatus::Internal, error.message.clone());
+        let mut failure = Failure::new(FailureKind::Internal, error.message.clone());
         failure.hint.clone_from(&error.hint);
         diagnostics::error(&failure.into(), self.colour);
     }

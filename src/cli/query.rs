@@ -22,11 +22,12 @@ use csv_agent_types::chosen::chosen;
 
 use csv_agent_types::frame::Frame;
 use csv_agent_types::limits::{RESULT_CHUNK_ROWS, SQL_BYTES_MAX, TABLE_TTY_ROWS_MAX};
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 use csv_agent_worker::engine::{is_empty_column, table_of};
 
 use crate::diagnostics;
 use crate::engine;
+use crate::errors::ExitStatus;
 use crate::flags::EngineLimits;
 use crate::ingest::changed_sources;
 use crate::inputs::Inputs;
@@ -193,7 +194,7 @@ fn statement(flags: &QueryFlags) -> anyhow::Result<String> {
     if flags.file.iter().any(|it| it == Path::new("-")) {
         let message = "cannot read both data and the statement from stdin";
         let hint = "give the statement as an argument";
-        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+        return Err(Failure::usage(message).hint(hint).into());
     }
     let mut text = String::new();
     stdin()
@@ -202,7 +203,7 @@ fn statement(flags: &QueryFlags) -> anyhow::Result<String> {
         .context("cannot read the statement from stdin")?;
     if SQL_BYTES_MAX < text.len() {
         let message = format!("the statement has more than {SQL_BYTES_MAX} bytes, the limit");
-        return Err(Failure::new(ExitStatus::Usage, message).into());
+        return Err(Failure::usage(message).into());
     }
     Ok(text)
 }
@@ -225,7 +226,7 @@ fn only(catalog: Catalog, wanted: &[String]) -> anyhow::Result<Catalog> {
 
 /// Returns the failure of a statement, with its place.
 fn refusal(error: &SqlError) -> anyhow::Error {
-    let mut failure = Failure::new(ExitStatus::Usage, error.to_string());
+    let mut failure = Failure::usage(error.to_string());
     if let Some(hint) = &error.hint {
         failure = failure.hint(hint.clone());
     }

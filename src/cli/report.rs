@@ -24,9 +24,10 @@ use csv_agent_types::catalog::Catalog;
 use csv_agent_types::event::{Body, ErrorBody};
 use csv_agent_types::limits::{PAGE_IMAGES_BYTES_MAX, REPORT_TEMPLATE_BYTES_MAX};
 use csv_agent_types::named_file;
-use csv_agent_types::status::{ExitStatus, Failure, StopReason};
+use csv_agent_types::status::{Failure, StopReason};
 
 use crate::diagnostics;
+use crate::errors::{self, ExitStatus};
 use crate::flags::{SettingFlags, TurnFlags, one_of};
 use crate::options::settings::Settings;
 use crate::options::{GlobalOptions, TurnOptions};
@@ -139,12 +140,12 @@ enum ReportForm {
 
 impl ReportForm {
     /// Returns the form that the ending of the file says, or the format of stdout. Fails with
-    /// [`ExitStatus::Usage`] when reports do not have that form.
+    /// `FailureKind::Usage` when reports do not have that form.
     fn of(output: Option<&Path>, format: Format) -> anyhow::Result<ReportForm> {
         let refused = |what: &str| {
             let message = format!("cannot write a report as {what}");
             let hint = "name a file that ends in .html, .md or .pdf: `-o report.html`";
-            Failure::new(ExitStatus::Usage, message).hint(hint).into()
+            Failure::usage(message).hint(hint).into()
         };
         let Some(path) = output else {
             return match format {
@@ -176,7 +177,7 @@ pub(crate) fn run(
     let output = stdout::file_of(flags.output.as_deref());
     let form = ReportForm::of(output, options.format)?;
     if output.is_none() && options.terminal.stdout.is_tty {
-        let failure = Failure::new(ExitStatus::Usage, "cannot write a report to a terminal");
+        let failure = Failure::usage("cannot write a report to a terminal");
         return Err(failure.hint("write it to a file: `-o report.html`").into());
     }
     // Before anything is read: who has no browser learns that at once.
@@ -211,8 +212,7 @@ fn open<'a>(
     options: &GlobalOptions,
 ) -> anyhow::Result<(Template, ReportQuestions<'a>)> {
     let shown = path.display();
-    let refused =
-        |what: String| Failure::new(ExitStatus::Input, format!("cannot read `{shown}`{what}"));
+    let refused = |what: String| Failure::input(format!("cannot read `{shown}`{what}"));
     let bytes = named_file::read(path, REPORT_TEMPLATE_BYTES_MAX)
         .map_err(|reason| refused(format!(": {reason}")))?;
     let text = String::from_utf8(bytes).map_err(|_| refused(" as UTF-8".to_owned()))?;
@@ -253,10 +253,10 @@ fn answered(
         TemplatePart::Question(question, line) => match questions.answer(&question) {
             Ok(answer) => Ok(ReportPart::Answer(answer)),
             Err(error) => {
-                let status = diagnostics::status_of(&error);
-                let hint = diagnostics::hint_of(&error).map(str::to_owned);
+                let kind = errors::kind_of(&error);
+                let hint = errors::hint_of(&error).map(str::to_owned);
                 let message = format!("the question on line {line} has no answer: {error:#}");
-                let failure = Failure::new(status, message);
+                let failure = Failure::new(kind, message);
                 Err(hint.into_iter().fold(failure, Failure::hint).into())
             }
         },
@@ -283,7 +283,7 @@ fn sections(turns: &[TurnSummary], options: &GlobalOptions) -> anyhow::Result<Ve
     if sections.is_empty() {
         let message = format!("there is no answer to report: {}", in_words(&left_out));
         let hint = "ask again, or name other turns; `csv-agent show TURN` says what happened";
-        return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+        return Err(Failure::input(message).hint(hint).into());
     }
     if !left_out.is_empty() {
         diagnostics::warning(&format!("not in the report: {}", in_words(&left_out)), colour);
@@ -325,7 +325,7 @@ fn how_it_failed(error: &ErrorBody) -> &'static str {
     }
 }
 
-/// Checks that a file to write is not in the session. Fails with [`ExitStatus::Usage`] when it is.
+/// Checks that a file to write is not in the session. Fails with `FailureKind::Usage` when it is.
 fn demand_outside(output: Option<&Path>, session_dir: &Path) -> anyhow::Result<()> {
     let Some(output) = output else { return Ok(()) };
     let dir = output.parent().filter(|it| *it != Path::new("")).unwrap_or(Path::new("."));
@@ -336,7 +336,7 @@ fn demand_outside(output: Option<&Path>, session_dir: &Path) -> anyhow::Result<(
     {
         let message = format!("`{}` is in the session's directory", output.display());
         let hint = "write the report to another directory";
-        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+        return Err(Failure::usage(message).hint(hint).into());
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use csv_agent_agent::replay::{RerunOptions, rerun};
 use csv_agent_session::Session;
 use csv_agent_sink::Format;
 use csv_agent_sink::encryption::Seal;
-use csv_agent_types::status::ExitStatus;
+use csv_agent_types::status::FailureKind;
 
 use super::ask::settle;
 use super::ingest::{became_text, changed_sources, ingest_in_place, take_places};
@@ -18,6 +18,7 @@ use super::options::{GlobalOptions, cluster_options};
 use super::terminal_graphics::Images;
 use super::turn_sinks::{TurnSinks, missing_table};
 use super::{diagnostics, signals, stdout, stored_turns, value_parsers};
+use crate::errors::{self, ExitStatus};
 
 /// Flags of `rerun`.
 #[derive(Debug, Clone, Args)]
@@ -73,6 +74,7 @@ pub(crate) fn run(
         tool_timeout: settings.get(&TOOL_TIMEOUT)?,
         past_dir: options.session.dir.clone(),
         check: flags.check,
+        exit_codes: errors::exit_code,
     };
     let mut session = Session::ephemeral(Some(&options.session.dir))?;
     let is_there = |name: &str| session.catalog().get(name).is_some_and(|it| it.remote().is_some());
@@ -118,6 +120,10 @@ pub(crate) fn run(
         }
         let status = settle(rerun.end, output, options)?;
         // Sums of text, for example, may look like results.
-        Ok(if flags.check && is_text_now { status.worst(ExitStatus::Replay) } else { status })
+        Ok(if flags.check && is_text_now {
+            status.max(ExitStatus::Failed(FailureKind::Replay))
+        } else {
+            status
+        })
     })
 }

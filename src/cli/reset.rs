@@ -4,7 +4,6 @@ use clap::Args;
 use serde_json::json;
 
 use csv_agent_session::{Access, ResetScope, Session};
-use csv_agent_types::status::ExitStatus;
 
 use super::confirm::confirm;
 use super::delete_remote::forget;
@@ -12,6 +11,7 @@ use super::listing::{self, Listing};
 use super::options::GlobalOptions;
 use super::options::settings::Settings;
 use super::{diagnostics, stdout};
+use crate::errors::ExitStatus;
 
 /// Flags of `reset`.
 #[derive(Debug, Clone, Args)]

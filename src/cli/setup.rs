@@ -10,7 +10,6 @@ use serde_json::json;
 
 use csv_agent_sink::Format;
 use csv_agent_text::digits;
-use csv_agent_types::status::ExitStatus;
 use csv_agent_worker::environment::{self, Interpreter, PythonOptions, PythonOrigin};
 
 use super::listing::{self, Listing};
@@ -18,6 +17,7 @@ use super::options::settings::Settings;
 use super::options::{GlobalOptions, python_options};
 use super::spinner::Spinner;
 use super::{diagnostics, reset, signals, stdout};
+use crate::errors::ExitStatus;
 
 /// Bytes of a block, as `stat` counts them.
 const BLOCK_BYTES: u64 = 512;

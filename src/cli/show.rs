@@ -18,7 +18,7 @@ use csv_agent_sink::{EventSink, Format};
 use csv_agent_text::lists::all_names;
 use csv_agent_types::event::{self, Body, ErrorBody, Event, Status};
 use csv_agent_types::limits::{PAGE_IMAGE_BYTES_MAX, PAGE_IMAGES_BYTES_MAX};
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::{Failure, FailureKind};
 
 use super::diagnostics;
 use super::egress_report;
@@ -30,6 +30,7 @@ use super::stdout;
 use super::stored_turns::{self, Together};
 use super::terminal_graphics::Images;
 use super::turn_sinks::{TurnSinks, missing_table};
+use crate::errors::{ExitStatus, exit_code};
 
 /// Flags of `show`.
 #[derive(Debug, Clone, Args)]
@@ -193,7 +194,7 @@ fn only(turns: &[String]) -> anyhow::Result<&str> {
         _ => {
             let message = "`show` writes only one turn at a time, except with `--html`";
             let hint = "name one turn, or write a page of them: `--html FILE`";
-            Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
+            Err(Failure::usage(message).hint(hint).into())
         }
     }
 }
@@ -226,7 +227,7 @@ fn show_page(
 ) -> anyhow::Result<ExitStatus> {
     let file = stdout::file_of(Some(path));
     if file.is_none() && options.terminal.stdout.is_tty {
-        let failure = Failure::new(ExitStatus::Usage, "cannot write a page to a terminal");
+        let failure = Failure::usage("cannot write a page to a terminal");
         return Err(failure.hint("write it to a file: `--html page.html`").into());
     }
     let colour = options.terminal.stderr.colour;
@@ -295,7 +296,7 @@ fn interrupted(turn: &TurnSummary, seq: u64, last: Option<Event>) -> Event {
             message: "interrupted: the process ended before the turn did".to_owned(),
             hint: Some("ask again".to_owned()),
             retryable: true,
-            exit_code: Some(ExitStatus::Interrupted.code()),
+            exit_code: Some(exit_code(Some(FailureKind::Interrupted))),
             ..ErrorBody::default()
         })),
     }

@@ -12,7 +12,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::{Failure, FailureKind};
 
 /// The last unhandled signal, for code that cannot await one; unset until signals are listened to.
 static UNTAKEN: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
@@ -50,14 +50,14 @@ impl Signals {
         Ok(Signals { interrupt, terminate, hang_up })
     }
 
-    /// Waits for the next signal and returns the exit status that it requests.
-    pub(crate) async fn next(&mut self) -> ExitStatus {
+    /// Waits for the next signal and returns how the process then fails.
+    pub(crate) async fn next(&mut self) -> FailureKind {
         // All are cancel-safe: a later signal is kept for the next call.
         let status = tokio::select! {
-            _ = self.interrupt.recv() => ExitStatus::Interrupted,
-            _ = self.terminate.recv() => ExitStatus::Terminated,
+            _ = self.interrupt.recv() => FailureKind::Interrupted,
+            _ = self.terminate.recv() => FailureKind::Terminated,
             // The terminal is gone, and with it the reader of the answer.
-            _ = self.hang_up.recv() => ExitStatus::Terminated,
+            _ = self.hang_up.recv() => FailureKind::Terminated,
         };
         if let Some(untaken) = UNTAKEN.get() {
             untaken.store(0, Ordering::Relaxed);
@@ -67,12 +67,12 @@ impl Signals {
 }
 
 impl Signals {
-    /// Waits for a signal that ends the process, whatever it is doing, and returns the status.
-    pub(crate) async fn end(&mut self) -> ExitStatus {
+    /// Waits for a signal that ends the process, whatever it is doing, and returns how it then fails.
+    pub(crate) async fn end(&mut self) -> FailureKind {
         // Both are cancel-safe.
         tokio::select! {
-            _ = self.terminate.recv() => ExitStatus::Terminated,
-            _ = self.hang_up.recv() => ExitStatus::Terminated,
+            _ = self.terminate.recv() => FailureKind::Terminated,
+            _ = self.hang_up.recv() => FailureKind::Terminated,
         }
     }
 
@@ -97,7 +97,7 @@ impl Signals {
 /// Panics when the work does.
 pub(crate) fn interruptible<T: Send>(
     work: impl FnOnce(&Arc<AtomicBool>) -> T + Send,
-) -> anyhow::Result<(T, Option<ExitStatus>)> {
+) -> anyhow::Result<(T, Option<FailureKind>)> {
     let runtime = runtime()?;
     let mut signals = runtime.block_on(async { Signals::listen() })?;
     let cancelled = Arc::new(AtomicBool::new(false));
@@ -136,8 +136,8 @@ pub(crate) fn until<T>(mut attempt: impl FnMut() -> Option<T>) -> anyhow::Result
         }
         match UNTAKEN.get().map_or(0, |it| it.swap(0, Ordering::Relaxed)) {
             0 => thread::sleep(PAUSE),
-            INTERRUPT => return Err(Failure::new(ExitStatus::Interrupted, "interrupted").into()),
-            _ => return Err(Failure::new(ExitStatus::Terminated, "interrupted").into()),
+            INTERRUPT => return Err(Failure::new(FailureKind::Interrupted, "interrupted").into()),
+            _ => return Err(Failure::new(FailureKind::Terminated, "interrupted").into()),
         }
     }
 }

@@ -14,7 +14,7 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 use tempfile::NamedTempFile;
 
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use super::signals;
 
@@ -145,7 +145,7 @@ impl WholeFile {
         let before = path.metadata().ok();
         if before.as_ref().is_some_and(Metadata::is_dir) {
             let message = format!("cannot write `{}`: it is a directory", path.display());
-            return Err(Failure::new(ExitStatus::Input, message).hint("name a file").into());
+            return Err(Failure::input(message).hint("name a file").into());
         }
         if before.as_ref().is_some_and(|it| !it.is_file()) {
             let opened = open_direct(OpenOptions::new().write(true), path)?;
@@ -162,7 +162,7 @@ impl WholeFile {
                 kind => (kind.to_string(), "check the path of the output file"),
             };
             let message = format!("cannot write `{}`: {reason}", path.display());
-            Failure::new(ExitStatus::Input, message).hint(hint)
+            Failure::input(message).hint(hint)
         })?;
         // An existing file keeps its mode.
         if let Some(before) = before {

@@ -6,7 +6,7 @@ use csv_agent_agent::replay::stored_turn::{PastTurn, number, settle};
 use csv_agent_session::store::MemoryBudget;
 use csv_agent_session::turns::{self, TurnSummary};
 use csv_agent_types::event::Event;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use super::options::GlobalOptions;
 
@@ -30,7 +30,7 @@ fn listed(options: &GlobalOptions) -> anyhow::Result<Vec<TurnSummary>> {
 }
 
 fn refusal(message: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
-    Failure::new(ExitStatus::Input, message).hint(hint).into()
+    Failure::input(message).hint(hint).into()
 }
 
 /// Returns the index of a turn within the session.
@@ -65,7 +65,7 @@ pub(crate) fn read(
 }
 
 /// Checks that a turn withheld nothing: with all of the data, its code would give other results. Fails with
-/// [`ExitStatus::Input`] when it did.
+/// `FailureKind::Input` when it did.
 pub(crate) fn demand_whole(turn: &PastTurn) -> anyhow::Result<()> {
     if turn.withheld.is_nothing() {
         return Ok(());
@@ -78,7 +78,7 @@ pub(crate) fn demand_whole(turn: &PastTurn) -> anyhow::Result<()> {
     let message = format!("turn {} was asked {why}", turn.id);
     let hint = "ask the question again and keep nothing back, or see the stored answer with \
                 `csv-agent show`";
-    Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
+    Err(Failure::input(message).hint(hint).into())
 }
 
 /// Reads the turns of the session up to the last requested one, oldest first, each with whether it is

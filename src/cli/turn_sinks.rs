@@ -11,7 +11,7 @@ use csv_agent_chart::screen::Screen;
 use csv_agent_sink::jsonl::Jsonl;
 use csv_agent_sink::{EventSink, Format, OutputOptions, answer, rows};
 use csv_agent_types::event::{Body, Event};
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use super::ci_reports::Reports;
 use super::flags::ImageChoice;
@@ -174,7 +174,7 @@ fn with_chart_in<'a>(
     }
     let cannot = |error: std::io::Error| {
         let message = format!("cannot write charts to `{}`: {error}", dir.display());
-        Failure::new(ExitStatus::Input, message).hint("name another directory with `--charts DIR`")
+        Failure::input(message).hint("name another directory with `--charts DIR`")
     };
     let mut moved = event.clone();
     if let Body::Chart(chart) = &mut moved.body {
@@ -203,7 +203,7 @@ fn open_events(
                 open_direct(OpenOptions::new().write(true).create(true).truncate(true), path)?;
             opened.map_err(|error| {
                 let message = format!("cannot write events to `{}`: {error}", path.display());
-                Failure::new(ExitStatus::Usage, message).hint("name another file with `--events`")
+                Failure::usage(message).hint("name another file with `--events`")
             })?
         }
         EventsTarget::Descriptor(number) => open_descriptor(*number)?,
@@ -219,7 +219,7 @@ fn open_descriptor(number: u32) -> anyhow::Result<File> {
         let message = format!("cannot write events to descriptor {number}: {error}");
         let hint =
             format!("open it, as in `csv-agent … --events fd:{number} {number}>events.jsonl`");
-        Failure::new(ExitStatus::Usage, message).hint(hint).into()
+        Failure::usage(message).hint(hint).into()
     })
 }
 
@@ -237,10 +237,9 @@ pub(crate) fn missing_table(
     Some(match wanted {
         Some(name) if !tables.is_empty() => {
             let message = format!("no table `{name}` in the answer");
-            Failure::new(ExitStatus::Contract, message)
-                .hint(format!("it has {}", tables.join(", ")))
+            Failure::contract(message).hint(format!("it has {}", tables.join(", ")))
         }
-        _ => Failure::new(ExitStatus::Contract, "no table in the answer")
+        _ => Failure::contract("no table in the answer")
             .hint("ask for one in the question, or read the answer with `--format reply`"),
     })
 }

@@ -47,7 +47,7 @@ impl ClusterAccess {
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Usage`](csv_agent_types::status::ExitStatus::Usage) when `SPARK_REMOTE` is a wrong
+    /// Fails with `FailureKind::Usage` when `SPARK_REMOTE` is a wrong
     /// connection string: whether it is for this cluster, nobody knows. Without a cluster, it is not read.
     pub fn complete(&self, endpoint: Endpoint) -> anyhow::Result<Endpoint> {
         let is_meant = match self.named()? {
@@ -89,7 +89,7 @@ impl fmt::Debug for ClusterAccess {
 mod tests {
     use super::ClusterAccess;
     use crate::endpoint::Endpoint;
-    use csv_agent_types::status::{ExitStatus, Failure};
+    use csv_agent_types::status::{Failure, FailureKind};
 
     #[track_caller]
     fn check(token: Option<&str>, remote: Option<&str>, endpoint: &str, expected: Option<&str>) {
@@ -151,7 +151,7 @@ mod tests {
         let access = ClusterAccess::new(None, Some("sc://a:1/;use_ssl=1;token=s3cret"));
         let error = access.complete(Endpoint::parse("sc://a:1").unwrap()).unwrap_err();
         let failure = error.downcast_ref::<Failure>().unwrap();
-        assert_eq!(failure.status, ExitStatus::Usage);
+        assert_eq!(failure.kind, FailureKind::Usage);
         let text = format!("{error:#}");
         assert_eq!(text, "`SPARK_REMOTE` cannot be read: `use_ssl` must be `true` or `false`");
     }

@@ -7,7 +7,7 @@ use std::fmt;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 /// Source: Spark documentation, "Spark Connect client connection string".
 const PORT: u16 = 15002;
@@ -40,7 +40,7 @@ impl Endpoint {
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Usage`] when it is none. The message has no value of a parameter: it may
+    /// Fails with `FailureKind::Usage` when it is none. The message has no value of a parameter: it may
     /// be secret.
     pub fn parse(text: &str) -> anyhow::Result<Endpoint> {
         let Some(rest) = text.strip_prefix(SCHEME) else {
@@ -233,13 +233,13 @@ fn host_and_port(authority: &str) -> anyhow::Result<(String, u16)> {
 }
 
 fn wrong(message: String) -> anyhow::Error {
-    Failure::new(ExitStatus::Usage, message).hint(format!("write it as `{EXAMPLE}`")).into()
+    Failure::usage(message).hint(format!("write it as `{EXAMPLE}`")).into()
 }
 
 #[cfg(test)]
 mod tests {
     use super::Endpoint;
-    use csv_agent_types::status::{ExitStatus, Failure};
+    use csv_agent_types::status::{Failure, FailureKind};
 
     #[track_caller]
     fn check(text: &str, shown: &str, uri: &str) {
@@ -254,7 +254,7 @@ mod tests {
     fn check_wrong(text: &str, message: &str) {
         let error = Endpoint::parse(text).unwrap_err();
         let failure = error.downcast_ref::<Failure>().unwrap();
-        assert_eq!(failure.status, ExitStatus::Usage);
+        assert_eq!(failure.kind, FailureKind::Usage);
         assert_eq!(failure.message, message);
         assert!(!format!("{failure:?}").contains("s3cret"), "{failure:?}");
     }

@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 
 use csv_agent_types::limits::{CLUSTER_CONNECT, CLUSTER_SAID_CHARS_MAX};
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::{Failure, FailureKind};
 
 use crate::endpoint::Endpoint;
 
@@ -21,18 +21,18 @@ pub enum ClusterError {
 }
 
 impl ClusterError {
-    /// Returns what the process ends with for that reason.
-    pub fn status(&self) -> ExitStatus {
+    /// Returns how a caller reacts to it.
+    pub fn kind(&self) -> FailureKind {
         match self {
-            ClusterError::Refused(_) => ExitStatus::Auth,
-            ClusterError::Unreachable(_) | ClusterError::Failed(_) => ExitStatus::Provider,
+            ClusterError::Refused(_) => FailureKind::Auth,
+            ClusterError::Unreachable(_) | ClusterError::Failed(_) => FailureKind::Provider,
         }
     }
 }
 
 impl From<ClusterError> for Failure {
     fn from(error: ClusterError) -> Failure {
-        Failure::new(error.status(), error.to_string())
+        Failure::new(error.kind(), error.to_string())
     }
 }
 
@@ -125,13 +125,13 @@ mod tests {
 
     use super::{refused, unreachable};
     use crate::Endpoint;
-    use csv_agent_types::status::ExitStatus;
+    use csv_agent_types::status::FailureKind;
 
     #[track_caller]
     fn check(endpoint: &str, error: &io::Error, expected: &str) {
         let endpoint = Endpoint::parse(endpoint).unwrap();
         let error = unreachable(&endpoint, error);
-        assert_eq!(error.status(), ExitStatus::Provider);
+        assert_eq!(error.kind(), FailureKind::Provider);
         assert_eq!(
             error.to_string(),
             format!("cannot reach the cluster at `{endpoint}`: {expected}")
@@ -166,7 +166,7 @@ mod tests {
     fn who_has_no_token_is_told_to_give_one() {
         let endpoint = Endpoint::parse("sc://localhost").unwrap();
         let error = refused(&endpoint, "none given");
-        assert_eq!(error.status(), ExitStatus::Auth);
+        assert_eq!(error.kind(), FailureKind::Auth);
         let expected = "the cluster at `sc://localhost:15002` requires a token (none given); put it into \
                         `SPARK_CONNECT_AUTHENTICATE_TOKEN`";
         assert_eq!(error.to_string(), expected);

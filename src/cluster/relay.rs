@@ -25,7 +25,7 @@ use csv_agent_types::catalog::{Remote, SparkSource};
 use csv_agent_types::limits::{
     RELAY_CALLS_MAX, RELAY_QUEUE_MAX, RELAY_SENDING_BYTES_MAX, RELAY_SENDING_BYTES_MIN,
 };
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use crate::call::Activity;
 use crate::call::{ClusterCall, Queued, Shared};
@@ -50,7 +50,7 @@ impl Allowed {
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Input`] when no ingest has made one of them: a session may be somebody else's.
+    /// Fails with `FailureKind::Input` when no ingest has made one of them: a session may be somebody else's.
     pub fn registered<'a>(
         datasets: impl Iterator<Item = (&'a str, &'a Remote)>,
     ) -> Result<Allowed, Failure> {
@@ -63,7 +63,7 @@ impl Allowed {
                 let hint = format!(
                     "remove it with `csv-agent datasets --rm {name}`, and register it again if you trust it"
                 );
-                Err(Failure::new(ExitStatus::Input, message).hint(hint))
+                Err(Failure::input(message).hint(hint))
             }
         };
         datasets.map(source).collect::<Result<_, _>>().map(Allowed::Registered)

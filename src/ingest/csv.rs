@@ -19,7 +19,7 @@ use jiff::civil::{Date, DateTime, Time};
 
 use csv_agent_text::delimited::delimited_field;
 use csv_agent_types::limits::CSV_BATCH_ROWS_MAX;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use super::from_parquet::guard;
 use super::stored::Stored;
@@ -47,7 +47,7 @@ const CHUNK_BYTES: usize = 256 * 1024;
 /// # Errors
 ///
 /// Fails when the file is missing or damaged, when `into` cannot be written, and with
-/// [`ExitStatus::Input`] when the CSV would exceed `bytes_max` bytes.
+/// `FailureKind::Input` when the CSV would exceed `bytes_max` bytes.
 pub fn csv_of(
     parquet: &Path,
     into: &mut (dyn Write + Send),
@@ -102,7 +102,7 @@ impl CsvOutput<'_> {
         if self.bytes_max < self.n_bytes {
             let message = format!("as CSV it has more than {} bytes, the limit", self.bytes_max);
             let hint = "ingest a part of it: fewer rows, or only the columns that you need";
-            return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+            return Err(Failure::input(message).hint(hint).into());
         }
         self.into.write_all(text.as_bytes()).context("cannot write the CSV")
     }

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use memchr::memmem;
 use serde::de::IgnoredAny;
 
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use super::records::{Cell, Tokeniser};
 use super::shape::is_value;
@@ -32,12 +32,10 @@ pub(crate) struct DialectHints {
 }
 
 impl DialectHints {
-    /// Parses the options. Fails with [`ExitStatus::Usage`] when one of them cannot be followed, or two
+    /// Parses the options. Fails with `FailureKind::Usage` when one of them cannot be followed, or two
     /// contradict each other.
     pub(crate) fn of(options: &IngestOptions) -> anyhow::Result<DialectHints> {
-        let refuse = |message: String, hint: &str| {
-            Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
-        };
+        let refuse = |message: String, hint: &str| Err(Failure::usage(message).hint(hint).into());
         let shown = |it: &str| it.escape_debug().to_string();
         let delimiter = options.delimiter.as_deref();
         let told = DialectHints {

@@ -42,7 +42,7 @@ use csv_agent_types::catalog::{
     file_of,
 };
 use csv_agent_types::limits::{NOTES_MAX, SLICE_BYTES_MAX};
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use super::builder::field;
 use super::from_parquet::text;
@@ -116,7 +116,7 @@ struct FilePart {
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Input`] when none of the files can be ingested, or one of them with
+/// Fails with `FailureKind::Input` when none of the files can be ingested, or one of them with
 /// `strict` options; when their columns differ and are not to be matched by name; or when a Parquet
 /// file has a whole number that is not a float, as others have; and once `cancelled` is set.
 pub fn union(
@@ -260,7 +260,7 @@ fn readable<'a>(
                 let source = &it.dataset.source;
                 let message = format!("cannot join `{source}` by name: its columns have no names");
                 let hint = "write the names above its rows, or leave it out";
-                (union.fail)(Failure::new(ExitStatus::Input, message).hint(hint).into());
+                (union.fail)(Failure::input(message).hint(hint).into());
                 unread.push(union.files[it.at].as_str());
             }
             keeps
@@ -343,7 +343,7 @@ fn check_same_columns(parts: &[FilePart]) -> anyhow::Result<()> {
             _ => "`csv-agent ingest --union-by-name` joins files with other columns: what a file lacks is null"
                 .to_owned(),
         };
-        return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+        return Err(Failure::input(message).hint(hint).into());
     }
     Ok(())
 }
@@ -656,7 +656,7 @@ fn floats(ints: &Int64Array, name: &str, source: &str) -> anyhow::Result<ArrayRe
              not a float"
         );
         let hint = "write the Parquet file with text in that column, or leave it out";
-        return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+        return Err(Failure::input(message).hint(hint).into());
     }
     #[expect(clippy::cast_precision_loss, reason = "all are below the bound")]
     let floats: Float64Array = ints.unary::<_, Float64Type>(|it| it as f64);

@@ -33,8 +33,6 @@ use crate::stored::dtype_of;
 /// - text ignoring case and blanks around it. A number in a text column is text: `7` does not find
 ///   `007`.
 ///
-/// # Errors
-///
 /// Fails when the file is missing, cannot be read or is damaged.
 pub(crate) fn find(path: &Path, value: &str) -> anyhow::Result<Vec<ValueMatch>> {
     guard::run(|| search(path, value))

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use csv_agent_text::lists::{all_names, listed};
 use csv_agent_types::catalog::SourceFormat;
 use csv_agent_types::limits::SNIFF_HEAD_BYTES;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use super::Watch;
 use super::fixed_width::{Aligned, FixedColumns};
@@ -152,7 +152,7 @@ fn tables_of(
 
 /// Writes the rows of a non-text source as text, next to the dataset, and returns how to read that. Returns
 /// `None` for text. Fails when the source is damaged, or has several tables and `options` name none of them;
-/// with [`ExitStatus::Usage`] when an option describes how text is read.
+/// with `FailureKind::Usage` when an option describes how text is read.
 pub(super) fn as_text(
     input: &Input,
     dir: &Path,
@@ -299,5 +299,5 @@ fn check_options(
     let what = foreign.words();
     let message = format!("`{flag}` does not apply to `{shown_name}`, which is {what}");
     let hint = format!("ingest it by itself, without `{flag}`");
-    Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
+    Err(Failure::usage(message).hint(hint).into())
 }

@@ -7,7 +7,7 @@ use anyhow::Context;
 
 use csv_agent_types::frame::Frame;
 use csv_agent_types::limits::FETCHED_FILE_BYTES_MAX;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::{Failure, FailureKind};
 
 use super::ingest::ingest;
 use super::{Source, head};
@@ -50,9 +50,9 @@ pub fn table_of_csv(
 /// Advises how to save a readable table; hints about flags do not help a model.
 fn advised(error: anyhow::Error, shown_name: &str) -> anyhow::Error {
     match error.downcast::<Failure>() {
-        Ok(Failure { status: ExitStatus::Input, message, .. }) => {
+        Ok(Failure { kind: FailureKind::Input, message, .. }) => {
             let how = format!("save a DataFrame with `df.to_csv({shown_name:?}, index=False)`");
-            Failure::new(ExitStatus::Input, format!("{message}; {how}")).into()
+            Failure::input(format!("{message}; {how}")).into()
         }
         Ok(failure) => failure.into(),
         Err(error) => error,

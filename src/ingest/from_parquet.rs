@@ -29,7 +29,7 @@ use arrow_schema::DataType;
 
 use csv_agent_types::catalog::{Column, Dataset, Dialect, Location, file_of};
 use csv_agent_types::limits::{RECORD_BYTES_MAX, SLICE_BYTES_MAX};
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use super::Watch;
 use super::source::Input;
@@ -45,9 +45,9 @@ pub(crate) use file::is_parquet;
 /// Maximum rows of a written row group.
 const GROUP_ROWS_MAX: u64 = 256 * 1024;
 
-/// Reads a Parquet file into `dir`, or only examines it. Fails with [`ExitStatus::Usage`] when an option
-/// describes how text is read; with [`ExitStatus::Input`] when the file is damaged, too wide, has a column of
-/// an unsupported type, or changes while it is read; and with [`ExitStatus::Interrupted`] once the user
+/// Reads a Parquet file into `dir`, or only examines it. Fails with `FailureKind::Usage` when an option
+/// describes how text is read; with `FailureKind::Input` when the file is damaged, too wide, has a column of
+/// an unsupported type, or changes while it is read; and with `FailureKind::Interrupted` once the user
 /// cancels.
 pub(crate) fn ingest(
     input: &Input,
@@ -107,7 +107,7 @@ pub(crate) fn ingest(
 }
 
 /// Fails when an option describes how to read text: a columnar file defines all of that itself. Fails with
-/// [`ExitStatus::Usage`] then.
+/// `FailureKind::Usage` then.
 pub(crate) fn check_options(
     options: &IngestOptions,
     shown_name: &str,
@@ -120,7 +120,7 @@ pub(crate) fn check_options(
          names"
     );
     let hint = format!("ingest {what} files by themselves, without `{flag}`");
-    Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
+    Err(Failure::usage(message).hint(hint).into())
 }
 
 struct PassResult {

@@ -12,7 +12,7 @@ use serde_json::{Number, Value};
 
 use csv_agent_types::frame::Frame;
 use csv_agent_types::limits::{DATASET_GROUP_BYTES_MAX, HEAD_BYTES_MAX, PARQUET_FOOTER_BYTES_MAX};
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use super::from_parquet::guard;
 use super::from_parquet::pages::Pages;
@@ -127,7 +127,7 @@ fn cells(column: &Column, room: &mut usize) -> anyhow::Result<Vec<Value>> {
             let n_bytes = column.get(row)?.get_str().map_or(0, str::len);
             *room = room.checked_sub(n_bytes).ok_or_else(|| {
                 let message = format!("these rows have more than {HEAD_BYTES_MAX} bytes of text");
-                Failure::new(ExitStatus::Input, message).hint("ask for fewer rows")
+                Failure::input(message).hint("ask for fewer rows")
             })?;
         }
     }

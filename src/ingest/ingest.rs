@@ -20,7 +20,7 @@ use csv_agent_types::limits::{
     CSV_COLUMNS_MAX, QUOTED_BYTES_MAX, RECORD_BYTES_MAX, SLICE_BYTES_MAX, SLICES_BYTES_MAX,
     SNIFF_HEAD_BYTES,
 };
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use super::amount::Sign;
 use super::arrow_file;
@@ -118,11 +118,11 @@ impl Tuning {
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Input`] when the source is missing, not a file, unreadable, empty, not
+/// Fails with `FailureKind::Input` when the source is missing, not a file, unreadable, empty, not
 /// text, compressed in an unknown way, longer than `bytes_max` even when decompressed, or not in the
 /// requested encoding; when it has a value that is not of the type requested for its column, or has
 /// uneven rows and `strict` is set; or when it changes while it is read. Fails with
-/// [`ExitStatus::Usage`] when an option cannot be followed, and with [`ExitStatus::Interrupted`] once
+/// `FailureKind::Usage` when an option cannot be followed, and with `FailureKind::Interrupted` once
 /// `cancelled` is set.
 pub fn ingest(
     source: Source,
@@ -499,7 +499,7 @@ fn undecodable_failure(shown_name: &str, undecodable: &Undecodable) -> anyhow::E
     let message = format!("cannot read `{shown_name}`: {undecodable}");
     let hint =
         "leave out `--encoding` so that csv-agent detects it, or try `--encoding windows-1252`";
-    Failure::new(ExitStatus::Input, message).hint(hint).into()
+    Failure::input(message).hint(hint).into()
 }
 
 /// The layout of the file, decided before it is read.
@@ -891,7 +891,7 @@ fn beside(
         "cannot read columns {columns} of `{shown_name}`: its cells are in columns {first} to {last}"
     );
     let hint = format!("name columns among these, as in `--columns {first}-{last}`");
-    Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
+    Err(Failure::input(message).hint(hint).into())
 }
 
 fn too_few_lines(shown_name: &str, n_lines: u64) -> anyhow::Error {
@@ -1008,7 +1008,7 @@ fn check_damage(layout: &Layout, shown_name: &str, is_strict: bool) -> anyhow::R
             "leave out `--strict`, or add `--encoding {}`, to read it anyway",
             charset.name()
         );
-        return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+        return Err(Failure::input(message).hint(hint).into());
     }
     let (Some(Damage { line, offset, .. }), true) = (damage, is_strict) else {
         return Ok(());
@@ -1019,7 +1019,7 @@ fn check_damage(layout: &Layout, shown_name: &str, is_strict: bool) -> anyhow::R
     );
     let hint = "leave out `--strict` to replace such bytes with U+FFFD, or name another encoding with \
                 `--encoding`";
-    Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
+    Err(Failure::input(message).hint(hint).into())
 }
 
 /// How lines are split into cells.
@@ -1285,7 +1285,7 @@ fn guess_wanted(guess: &Guess, wanted: RequestedType, likely: ValueForm) -> Gues
 }
 
 /// Returns how to read a column with a value that does not fit the requested type: the next pass finds the
-/// value. Fails with [`ExitStatus::Input`] when every value fits, but in two ways.
+/// value. Fails with `FailureKind::Input` when every value fits, but in two ways.
 fn guess_unfit(
     name: &str,
     seen: TypeEvidence,
@@ -1299,7 +1299,7 @@ fn guess_unfit(
             wanted.name()
         );
         let hint = "name the decimal mark of its numbers with `--decimal ,` or `--decimal .`";
-        return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+        return Err(Failure::input(message).hint(hint).into());
     }
     let number = if let ValueForm::Number(form) = likely { form } else { NumberForm::PLAIN };
     let form = match wanted {

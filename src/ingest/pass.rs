@@ -14,7 +14,7 @@ use std::thread;
 use parquet::arrow::arrow_writer::ArrowColumnChunk;
 
 use csv_agent_types::catalog::SkippedLines;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use super::line_map::LineWriter;
 use super::non_rows::NonRows;
@@ -436,7 +436,7 @@ impl<'a> Collector<'a> {
                 || format!("leave out `--dtype {column}={dtype}`, or name the value in `--null`"),
                 str::to_owned,
             );
-            return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+            return Err(Failure::input(message).hint(hint).into());
         }
         if let (true, Some(repair)) = (self.settings.is_strict, parsed.repairs.first()) {
             let Repair { line, reason, text } = repair;
@@ -445,7 +445,7 @@ impl<'a> Collector<'a> {
             let message = format!("line {line} has {reason}: `{}`", shown(text));
             let hint =
                 "leave out `--strict` to pad such rows and to keep their surplus cells in `_extra`";
-            return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+            return Err(Failure::input(message).hint(hint).into());
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ use tempfile::NamedTempFile;
 
 use csv_agent_types::catalog::{Column, DType, Dialect, SparkReading};
 use csv_agent_types::limits::CSV_BYTES_MAX;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use super::Watch;
 use super::charset::Charset;
@@ -70,7 +70,7 @@ pub struct Instructions {
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Input`] when the heads cannot be read or have different headers, or when
+/// Fails with `FailureKind::Input` when the heads cannot be read or have different headers, or when
 /// they contain something that a plain CSV reader does not support.
 pub fn instructions(
     heads: &[HeadOfFile],
@@ -107,7 +107,7 @@ pub fn instructions(
     }
     if let Some((found, hint)) = obstacle(&looks) {
         let message = format!("cannot read `{shown_name}` on the cluster: {found}");
-        return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+        return Err(Failure::input(message).hint(hint).into());
     }
     Ok(handed_out(&text, looks, labels, &options, n_bytes))
 }
@@ -120,7 +120,7 @@ fn check_options(options: &IngestOptions, shown_name: &str) -> anyhow::Result<()
     if let Some((name, wanted)) = options.dtypes.iter().find(is_amount) {
         let message = format!("cannot read `{name}` as {} on the cluster", wanted.name());
         let hint = "leave it as text, or ingest the files here, without `--remote`";
-        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+        return Err(Failure::usage(message).hint(hint).into());
     }
     if let Some((name, _)) =
         options.dtypes.iter().find(|it| it.1 == RequestedType::Type(DType::Time))
@@ -128,7 +128,7 @@ fn check_options(options: &IngestOptions, shown_name: &str) -> anyhow::Result<()
         let message =
             format!("cannot read `{name}` as time: Spark has no time of day in all versions");
         let hint = "leave it as text, and compare it as text";
-        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+        return Err(Failure::usage(message).hint(hint).into());
     }
     if options.skip_lines.is_none() {
         return Ok(());
@@ -136,7 +136,7 @@ fn check_options(options: &IngestOptions, shown_name: &str) -> anyhow::Result<()
     let message =
         format!("cannot skip lines of `{shown_name}`: Spark reads each file from its beginning");
     let hint = "take the lines out of the files, or ingest the files here, without `--remote`";
-    Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
+    Err(Failure::usage(message).hint(hint).into())
 }
 
 fn read(text: &[u8], shown_name: &str, options: &IngestOptions) -> anyhow::Result<Understood> {
@@ -200,7 +200,7 @@ fn check_header(
     );
     let hint =
         "register files of the same columns as a dataset of their own, with a glob for example";
-    Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
+    Err(Failure::input(message).hint(hint).into())
 }
 
 /// Returns the feature of the files that a plain reader does not support, and the remedy.

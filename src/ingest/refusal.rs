@@ -2,11 +2,11 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::{Failure, FailureKind};
 
 /// Returns the error for a source that cannot be read.
 pub(crate) fn refuse(message: String, hint: &str) -> anyhow::Error {
-    Failure::new(ExitStatus::Input, message).hint(hint).into()
+    Failure::input(message).hint(hint).into()
 }
 
 /// Checks whether the user has cancelled.
@@ -16,7 +16,7 @@ pub(crate) fn refuse(message: String, hint: &str) -> anyhow::Error {
 /// Fails if so.
 pub fn check_cancelled(cancelled: &AtomicBool) -> anyhow::Result<()> {
     if cancelled.load(Ordering::Relaxed) {
-        return Err(Failure::new(ExitStatus::Interrupted, "interrupted").into());
+        return Err(Failure::new(FailureKind::Interrupted, "interrupted").into());
     }
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use csv_agent_text::lists::all_names;
 use csv_agent_types::catalog::{DType, Meaning};
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 /// The requested type of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,9 +77,7 @@ pub(crate) struct Wants {
 impl Wants {
     /// Finds the columns by name, ignoring case where that is unambiguous.
     ///
-    /// # Errors
-    ///
-    /// Fails with [`ExitStatus::Usage`] when there is no such column, or more than one, or when `*` is
+    /// Fails with `FailureKind::Usage` when there is no such column, or more than one, or when `*` is
     /// used with a type that no meaning corresponds to.
     pub(crate) fn find(
         dtypes: &[(String, RequestedType)],
@@ -99,14 +97,14 @@ impl Wants {
                         let message = format!("`*` cannot be read as {}", wanted.name());
                         let hint = "`*` works with `money`, `percent` and `bool`: it means each column \
                                     that csv-agent recognizes as that type";
-                        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+                        return Err(Failure::usage(message).hint(hint).into());
                     }
                     wants.of_known.push(*wanted);
                 }
                 Err(problem) => {
                     let message = format!("{problem} to read as {}", wanted.name());
                     let hint = format!("the columns are {}", all_names(names.iter().take(20)));
-                    return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+                    return Err(Failure::usage(message).hint(hint).into());
                 }
             }
         }

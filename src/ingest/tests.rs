@@ -34,7 +34,7 @@ use tempfile::TempDir;
 use csv_agent_testing::slow_cases;
 use csv_agent_types::catalog::{ColumnSpan, DType, Damage, Dataset, Facts, Query, ValueMatch};
 use csv_agent_types::limits::QUOTED_BYTES_MAX;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::{Failure, FailureKind};
 use csv_agent_types::thresholds::{Range, Ratings};
 
 use super::ingest::{Tuning, ingest_input};
@@ -204,7 +204,7 @@ fn check_refused(bench: &Bench, result: anyhow::Result<Dataset>, expected: &str)
         error.downcast_ref::<Failure>().unwrap_or_else(|| panic!("no failure: {error:?}"));
     let hint = failure.hint.as_deref().unwrap_or("no hint");
     assert_eq!(format!("{} / {hint}", failure.message), expected);
-    assert_eq!(failure.status, ExitStatus::Input);
+    assert_eq!(failure.kind, FailureKind::Input);
     assert_eq!(bench.files(), Vec::<String>::new());
 }
 
@@ -645,7 +645,7 @@ fn compressed_files_that_hold_no_one_table_are_refused() {
         let error = bench.bytes(&bytes[..bytes.len() - 9]).unwrap_err();
         let failure = error.downcast_ref::<Failure>().unwrap();
         assert!(failure.message.contains("data is damaged or cut short"), "{}", failure.message);
-        assert_eq!((failure.status, bench.files()), (ExitStatus::Input, vec![]));
+        assert_eq!((failure.kind, bench.files()), (FailureKind::Input, vec![]));
     }
 }
 
@@ -672,8 +672,8 @@ fn decompression_is_shown_and_can_be_interrupted() {
     assert_eq!(shown.last().map(|it| it.rows), Some(200_000));
 
     let error = ingest(&|_| cancelled.store(true, Ordering::Relaxed)).unwrap_err();
-    let status = error.downcast_ref::<Failure>().unwrap().status;
-    assert_eq!((status, bench.files()), (ExitStatus::Interrupted, vec![]));
+    let status = error.downcast_ref::<Failure>().unwrap().kind;
+    assert_eq!((status, bench.files()), (FailureKind::Interrupted, vec![]));
 }
 
 #[test]
@@ -942,7 +942,7 @@ fn limits_and_encodings_are_kept_to() {
     );
     let bench = Bench::new().with(|it| it.encoding = Some("klingon".to_owned()));
     let error = bench.bytes("a,b\n").unwrap_err();
-    assert_eq!(error.downcast_ref::<Failure>().unwrap().status, ExitStatus::Usage);
+    assert_eq!(error.downcast_ref::<Failure>().unwrap().kind, FailureKind::Usage);
 }
 
 #[test]
@@ -953,8 +953,8 @@ fn an_interrupted_ingest_leaves_nothing_and_touches_nothing() {
     let options = &bench.options;
     let error =
         ingest(source, "s", "t", &bench.datasets(), options, &|_| {}, &cancelled).unwrap_err();
-    let status = error.downcast_ref::<Failure>().unwrap().status;
-    assert_eq!((status, bench.files()), (ExitStatus::Interrupted, vec![]));
+    let status = error.downcast_ref::<Failure>().unwrap().kind;
+    assert_eq!((status, bench.files()), (FailureKind::Interrupted, vec![]));
 
     bench.bytes("a,b\n1,2\n").unwrap();
     let before = bench.rows();

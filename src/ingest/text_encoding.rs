@@ -1,7 +1,7 @@
 //! The encoding of a text file, detected from the whole file.
 
 use csv_agent_types::limits::SNIFF_HEAD_BYTES;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use crate::charset::Charset;
 use crate::encoding::{self, FoundEncoding};
@@ -41,7 +41,7 @@ pub(crate) fn certain(
     let charset = Charset::for_label(label).ok_or_else(|| {
         let message = format!("`{label}` is not a known encoding");
         let hint = "try `utf-8`, `utf-16`, `windows-1252`, `latin1`, `shift_jis`, `gbk` or `big5`";
-        Failure::new(ExitStatus::Usage, message).hint(hint)
+        Failure::usage(message).hint(hint)
     })?;
     let mark_bytes = by_head.filter(|it| it.charset == charset).map_or(0, |it| it.mark_bytes);
     let reason = "as specified".to_owned();

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::Duration;
 
-use csv_agent_types::status::ExitStatus;
+use csv_agent_types::status::FailureKind;
 
 /// Why a provider gave no response. The agent branches on the kind; people read the `Display`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,11 +104,11 @@ impl ProviderError {
         )
     }
 
-    /// Returns the exit status of the process if the error persists.
-    pub fn exit_status(&self) -> ExitStatus {
+    /// Returns how a caller reacts if the error persists.
+    pub fn failure_kind(&self) -> FailureKind {
         match self.kind {
-            ProviderErrorKind::Unauthorized => ExitStatus::Auth,
-            ProviderErrorKind::Mismatch => ExitStatus::Replay,
+            ProviderErrorKind::Unauthorized => FailureKind::Auth,
+            ProviderErrorKind::Mismatch => FailureKind::Replay,
             ProviderErrorKind::QuotaExceeded
             | ProviderErrorKind::Transient { .. }
             | ProviderErrorKind::Overloaded { .. }
@@ -120,7 +120,7 @@ impl ProviderError {
             | ProviderErrorKind::ContainerExpired
             | ProviderErrorKind::NoSuchFile
             | ProviderErrorKind::Rejected
-            | ProviderErrorKind::Malformed => ExitStatus::Provider,
+            | ProviderErrorKind::Malformed => FailureKind::Provider,
         }
     }
 }

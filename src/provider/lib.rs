@@ -24,7 +24,7 @@ use serde_json::Value;
 
 use csv_agent_types::conversation::{Request, Response, ToolChoice, ToolDeclaration};
 use csv_agent_types::limits::{FIRST_EVENT, STREAM_IDLE};
-use csv_agent_types::status::{BUILTIN, ExitStatus, Failure};
+use csv_agent_types::status::{BUILTIN, Failure};
 
 use chain::Chain;
 use error::{ProviderError, ProviderErrorKind};
@@ -218,8 +218,8 @@ impl Provider {
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Auth`] when the server is not on this machine and there is no key, or the
-    /// key cannot be sent in a header; with [`ExitStatus::Usage`] when the base URL is invalid.
+    /// Fails with `FailureKind::Auth` when the server is not on this machine and there is no key, or the
+    /// key cannot be sent in a header; with `FailureKind::Usage` when the base URL is invalid.
     pub fn remote(mut options: RemoteOptions) -> anyhow::Result<Provider> {
         let endpoint = Endpoint::parse(&options.base_url)?;
         options.key = options.key.filter(|key| !key.is_empty());
@@ -233,7 +233,7 @@ impl Provider {
                  or use a server on this machine: `--profile local --model NAME`\n\
                  or set `api_key_file` or `api_key_cmd`: see `csv-agent help config`"
             );
-            return Err(Failure::new(ExitStatus::Auth, message).hint(hint).into());
+            return Err(Failure::auth(message).hint(hint).into());
         }
         let api = options.api_at(&endpoint);
         let name = match api {
@@ -266,7 +266,7 @@ impl Provider {
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Input`] when the file cannot be read, and with [`ExitStatus::Replay`] when
+    /// Fails with `FailureKind::Input` when the file cannot be read, and with `FailureKind::Replay` when
     /// it is not a cassette.
     pub fn replay(path: &Path) -> anyhow::Result<Provider> {
         let defaults = RemoteOptions::default();
@@ -302,7 +302,7 @@ impl Provider {
             Provider::Builtin => {
                 let message = "`--record`: the built-in analyst has no exchange to record";
                 let hint = "leave it out: the same question has the same answer every time";
-                Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
+                Err(Failure::usage(message).hint(hint).into())
             }
             Provider::Client(_) => Ok(self),
         }

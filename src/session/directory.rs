@@ -20,7 +20,7 @@ use rustix::fs::{Access, AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use csv_agent_types::directory;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 /// The session's directory when the user names none.
 pub const NAME: &str = ".csv-agent";
@@ -72,7 +72,7 @@ impl Directory {
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`] when the directory, or an entry with a reserved name, is a link, of
+    /// Fails with `FailureKind::Setup` when the directory, or an entry with a reserved name, is a link, of
     /// the wrong kind, or another user's.
     pub fn open(session_dir: &Path) -> anyhow::Result<Option<Directory>> {
         let Some(session) = Directory::open_unchecked(session_dir)? else { return Ok(None) };
@@ -99,7 +99,7 @@ impl Directory {
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`] when it is a link, not a directory, or another user's.
+    /// Fails with `FailureKind::Setup` when it is a link, not a directory, or another user's.
     pub fn open_unchecked(session_dir: &Path) -> anyhow::Result<Option<Directory>> {
         let path: PathBuf = std::path::absolute(session_dir)
             .context("cannot read the current directory")?
@@ -108,7 +108,7 @@ impl Directory {
             .collect();
         let cannot = |error: Errno| {
             let message = format!("cannot open the session `{}`: {}", path.display(), told(error));
-            let failure = Failure::new(ExitStatus::Setup, message);
+            let failure = Failure::setup(message);
             if error != Errno::ACCESS {
                 return failure;
             }
@@ -156,7 +156,7 @@ impl Directory {
             let shown = session_dir.display();
             let message = format!("cannot create the directory `{shown}`: {error}");
             let hint = "keep the session elsewhere with `--session-dir DIR`";
-            Failure::new(ExitStatus::Setup, message).hint(hint)
+            Failure::setup(message).hint(hint)
         })?;
         Directory::at(session_dir)
     }
@@ -176,7 +176,7 @@ impl Directory {
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`] when it, or a directory above it, is a link, of the wrong kind, or
+    /// Fails with `FailureKind::Setup` when it, or a directory above it, is a link, of the wrong kind, or
     /// another user's.
     pub fn directory(&self, name: impl AsRef<Path>) -> anyhow::Result<Option<Directory>> {
         let mut directory = self.clone();
@@ -219,7 +219,7 @@ impl Directory {
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`] when it, or a directory above it, is a link, of the wrong kind, or
+    /// Fails with `FailureKind::Setup` when it, or a directory above it, is a link, of the wrong kind, or
     /// another user's.
     pub fn file(&self, name: impl AsRef<Path>) -> anyhow::Result<Option<File>> {
         let Some((directory, name)) = self.holder(name.as_ref())? else { return Ok(None) };
@@ -256,7 +256,7 @@ impl Directory {
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`] when it has more.
+    /// Fails with `FailureKind::Setup` when it has more.
     pub fn measure(&self, name: &Path, file: &File, bytes_max: u64) -> Result<(), Failure> {
         match file.metadata() {
             Ok(it) if bytes_max < it.len() => {
@@ -298,7 +298,7 @@ impl Directory {
             Err(error) => {
                 let message =
                     format!("cannot read `{}`: {}", self.path.join(name).display(), told(error));
-                Err(Failure::new(ExitStatus::Setup, message).into())
+                Err(Failure::setup(message).into())
             }
         }
     }
@@ -493,9 +493,9 @@ impl Directory {
             Errno::ACCESS if self.is_own(name) => self.mendable(message).into(),
             Errno::ACCESS => {
                 let hint = "use another session with `--session-dir DIR`";
-                Failure::new(ExitStatus::Setup, message).hint(hint).into()
+                Failure::setup(message).hint(hint).into()
             }
-            _ => Failure::new(ExitStatus::Setup, message).into(),
+            _ => Failure::setup(message).into(),
         }
     }
 }
@@ -503,7 +503,7 @@ impl Directory {
 /// Returns the error for damage in a session that one command repairs.
 pub fn mendable(session_dir: &Path, message: impl Into<String>) -> Failure {
     let hint = format!("repair the session with `{}`", mending(session_dir));
-    Failure::new(ExitStatus::Setup, message).hint(hint)
+    Failure::setup(message).hint(hint)
 }
 
 /// Returns the command that repairs a session.
@@ -603,7 +603,7 @@ fn refused_session(path: &Path, stat: &Stat, reason: &str) -> Failure {
         ),
         _ => "name another session with `--session-dir DIR`".to_owned(),
     };
-    Failure::new(ExitStatus::Setup, format!("the session `{}` {reason}", path.display())).hint(hint)
+    Failure::setup(format!("the session `{}` {reason}", path.display())).hint(hint)
 }
 
 /// Returns whether the user may list and search a directory.

@@ -46,7 +46,7 @@ impl EgressFile {
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`](csv_agent_types::status::ExitStatus::Setup) when it cannot be read.
+    /// Fails with `FailureKind::Setup` when it cannot be read.
     pub fn read(&self) -> anyhow::Result<Record> {
         let Some(turn) = turns::open(&self.turn_dir)? else { return Ok(Record::default()) };
         Ok(read_json(&turn, Self::NAME)?.unwrap_or_default())

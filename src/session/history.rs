@@ -127,7 +127,7 @@ impl Summary {
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`](csv_agent_types::status::ExitStatus::Setup) when it lacks the mark
+    /// Fails with `FailureKind::Setup` when it lacks the mark
     /// or is not text.
     pub fn read(session: &Directory) -> anyhow::Result<Option<Summary>> {
         let failed = |why: &str| {
@@ -173,7 +173,7 @@ pub fn marked(last_turn: impl Display, text: &str) -> String {
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Setup`](csv_agent_types::status::ExitStatus::Setup) when a complete line is not
+/// Fails with `FailureKind::Setup` when a complete line is not
 /// a turn, or the summary lacks the mark; the message names the place.
 pub fn read(session: &Directory) -> anyhow::Result<(History, bool)> {
     let (mut turns, is_torn) =

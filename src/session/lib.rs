@@ -40,7 +40,7 @@ use csv_agent_types::limits::{
     CATALOG_BYTES_MAX, DATASET_MEMORY_BYTES_MAX, DOCUMENT_MEMORY_BYTES_MAX, RECORD_FILE_BYTES_MAX,
 };
 use csv_agent_types::redaction::Redaction;
-use csv_agent_types::status::{ExitStatus, Failure, hint_of_disk};
+use csv_agent_types::status::{Failure, hint_of_disk};
 
 use crate::api_cache::Servers;
 use crate::directory::{Directory, EntryKind, META, mendable};
@@ -177,7 +177,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`] when there is none.
+    /// Fails with `FailureKind::Setup` when there is none.
     pub fn require(dir: &Path) -> anyhow::Result<()> {
         let session = Directory::open(dir)?.ok_or_else(|| missing(dir))?;
         Session::demand(&session)
@@ -206,7 +206,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`] when it exists and may not be used.
+    /// Fails with `FailureKind::Setup` when it exists and may not be used.
     pub fn is_there(dir: &Path) -> anyhow::Result<bool> {
         let Some(session) = Directory::open(dir)? else { return Ok(false) };
         match Session::demand(&session) {
@@ -220,7 +220,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`] when it does not exist and `access` does not create it, when
+    /// Fails with `FailureKind::Setup` when it does not exist and `access` does not create it, when
     /// another process holds its lock for too long, when a newer version wrote it, or when its files cannot
     /// be read or are not the user's.
     pub fn open(dir: &Path, access: Access, lock: LockRequest) -> anyhow::Result<Session> {
@@ -283,7 +283,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`] when `datasets.json` cannot be read.
+    /// Fails with `FailureKind::Setup` when `datasets.json` cannot be read.
     pub fn read_catalog(dir: &Path) -> anyhow::Result<Catalog> {
         match Directory::open(dir)? {
             Some(session) => read_catalog(&session),
@@ -340,7 +340,7 @@ impl Session {
     }
 
     /// Reads what left the machine in turns that a reset removed, without the lock; empty when there is no
-    /// session. Fails with [`ExitStatus::Setup`] when `session.json` cannot be read.
+    /// session. Fails with `FailureKind::Setup` when `session.json` cannot be read.
     pub(crate) fn removed_egress(dir: &Path) -> anyhow::Result<Record> {
         let Some(session) = Directory::open(dir)? else { return Ok(Record::default()) };
         let meta = read_json::<Meta>(&session, META)?;
@@ -453,7 +453,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`] when it exists and is a link, not a directory, or another user's.
+    /// Fails with `FailureKind::Setup` when it exists and is a link, not a directory, or another user's.
     pub fn repl_dir(&self, withheld: &Redaction) -> anyhow::Result<Option<PathBuf>> {
         if !self.is_kept() {
             return Ok(None);
@@ -527,7 +527,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`] when it cannot be read.
+    /// Fails with `FailureKind::Setup` when it cannot be read.
     pub fn history(&mut self) -> anyhow::Result<History> {
         let (history, is_torn) = history::read(&self.dir)?;
         if is_torn {
@@ -599,7 +599,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Input`] when a summary covers the turn, and when something cannot be
+    /// Fails with `FailureKind::Input` when a summary covers the turn, and when something cannot be
     /// written or removed.
     pub fn undo(&mut self, after: u32) -> anyhow::Result<Option<u32>> {
         let mut history = self.history()?;
@@ -610,7 +610,7 @@ impl Session {
         let Some(turn) = history.turns.pop() else {
             let message = format!("turn {number} is already part of a summary");
             let hint = "forget the whole conversation with `/reset`";
-            return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+            return Err(Failure::input(message).hint(hint).into());
         };
         let name = format!("turns/{}", turn.turn);
         // Egress first: a kill in between then counts too much rather than too little.
@@ -714,7 +714,7 @@ impl Session {
             );
             let hint = "remove datasets with `csv-agent datasets --rm NAME`, join files that belong \
                         together, or use another session with `--session-dir DIR`";
-            return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+            return Err(Failure::input(message).hint(hint).into());
         }
         store::write(&self.dir, CATALOG, &content)?;
         self.catalog = catalog;
@@ -796,7 +796,7 @@ fn open_meta(dir: &Directory) -> anyhow::Result<Meta> {
                 meta.schema
             );
             let hint = "use a newer csv-agent, or another `--session-dir`";
-            return Err(Failure::new(ExitStatus::Setup, message).hint(hint).into());
+            return Err(Failure::setup(message).hint(hint).into());
         }
         Some(meta) => return Ok(meta),
         None => Meta::new(),
@@ -871,19 +871,18 @@ fn json<T: Serialize>(value: &T) -> anyhow::Result<Vec<u8>> {
 fn no_temporary(error: &std::io::Error) -> Failure {
     let message = format!("cannot create a temporary session: {error}");
     let hint = "set `TMPDIR` to an existing directory that you can write to";
-    Failure::new(ExitStatus::Setup, message).hint(hint)
+    Failure::setup(message).hint(hint)
 }
 
 fn missing(dir: &Path) -> Failure {
     let message = format!("no session in `{}`", dir.display());
-    Failure::new(ExitStatus::Setup, message)
-        .hint("create one from a CSV file: `csv-agent ingest FILE.csv`")
+    Failure::setup(message).hint("create one from a CSV file: `csv-agent ingest FILE.csv`")
 }
 
 fn unwritable(error: &anyhow::Error) -> anyhow::Error {
     let hint = hint_of_disk(error)
         .unwrap_or("make the session writable, or use another with `--session-dir DIR`");
-    Failure::new(ExitStatus::Setup, format!("{error:#}")).hint(hint).into()
+    Failure::setup(format!("{error:#}")).hint(hint).into()
 }
 
 #[cfg(test)]
@@ -896,6 +895,7 @@ mod tests {
     use super::{Access, HistoryTurn, ResetScope, Session};
     use csv_agent_types::conversation::Item;
     use csv_agent_types::redaction::Redaction;
+    use csv_agent_types::status::{Failure, FailureKind};
 
     fn open(dir: &Path, access: Access) -> anyhow::Result<Session> {
         Session::open(
@@ -909,8 +909,8 @@ mod tests {
     fn a_missing_session_names_the_command_that_makes_one() {
         let dir = tempfile::tempdir().unwrap();
         let error = open(&dir.path().join("s"), Access::Existing).unwrap_err();
-        let failure = error.downcast_ref::<csv_agent_types::status::Failure>().unwrap();
-        assert_eq!(failure.status.code(), 3);
+        let failure = error.downcast_ref::<Failure>().unwrap();
+        assert_eq!(failure.kind, FailureKind::Setup);
         assert!(failure.hint.as_ref().unwrap().contains("csv-agent ingest"));
     }
 

@@ -9,7 +9,7 @@ use anyhow::Context;
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use crate::directory::Directory;
 
@@ -50,7 +50,7 @@ struct Holder {
 
 impl Lock {
     /// Takes the lock, and waits for another process as long as the request says. Fails with
-    /// [`ExitStatus::Setup`] when another process holds it all that time; the message names that process.
+    /// `FailureKind::Setup` when another process holds it all that time; the message names that process.
     pub(crate) fn acquire(session: &Directory, request: LockRequest) -> anyhow::Result<Lock> {
         Ok(Lock::acquire_again(session, request)?.0)
     }
@@ -107,7 +107,7 @@ fn open(session: &Directory) -> anyhow::Result<File> {
             Some(it) if it.hint.is_none() => {
                 let hint =
                     "make the session writable, or use a temporary session with `--ephemeral`";
-                Failure::new(ExitStatus::Setup, it.message.clone()).hint(hint).into()
+                Failure::setup(it.message.clone()).hint(hint).into()
             }
             _ => error,
         }
@@ -143,7 +143,7 @@ fn read_holder(file: &mut File) -> Option<Holder> {
 fn in_use(file: &mut File, wait: Duration) -> Failure {
     let (holder, wait) = (holder(file), wait.as_secs_f64());
     let message = format!("the session is in use by {holder}; waited {wait} s for it to finish");
-    Failure::new(ExitStatus::Setup, message)
+    Failure::setup(message)
         .hint("wait longer with `--lock-wait 5m`, or use a temporary session with `--ephemeral`")
 }
 

@@ -104,7 +104,7 @@ pub enum DatasetPart {
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Setup`](csv_agent_types::status::ExitStatus::Setup) when there is no session,
+/// Fails with `FailureKind::Setup` when there is no session,
 /// it may not be used, or another process holds it for too long; and when a repair cannot be written.
 pub fn examine(session_dir: &Path, repair: Option<LockRequest>) -> anyhow::Result<Examined> {
     let session = Directory::open_unchecked(session_dir)?.ok_or_else(|| missing(session_dir))?;

@@ -140,7 +140,7 @@ pub fn list(session_dir: &Path) -> anyhow::Result<Vec<TurnSummary>> {
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Setup`](csv_agent_types::status::ExitStatus::Setup) when something on the path
+/// Fails with `FailureKind::Setup` when something on the path
 /// is a link, of the wrong kind, or another user's.
 pub fn open(turn_dir: &Path) -> anyhow::Result<Option<Directory>> {
     let parts = (turn_dir.parent().and_then(Path::parent), turn_dir.file_name());
@@ -166,7 +166,7 @@ pub fn text(turn_dir: &Path, name: &str) -> anyhow::Result<Option<String>> {
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Setup`](csv_agent_types::status::ExitStatus::Setup) when a complete line is not
+/// Fails with `FailureKind::Setup` when a complete line is not
 /// an event; the message names the line.
 pub fn events(turn_dir: &Path) -> anyhow::Result<(Vec<Event>, bool)> {
     events_within(turn_dir, &mut MemoryBudget::whole())

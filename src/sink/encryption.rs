@@ -15,7 +15,7 @@ use fernet::Fernet;
 use serde_json::{Value, json};
 
 use csv_agent_types::event::{Body, Encoding, Event};
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 /// Written with padding, as by Python's `urlsafe_b64encode`; read with or without it.
 const BASE64URL: GeneralPurpose = GeneralPurpose::new(
@@ -34,14 +34,14 @@ impl FernetKey {
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`] when it is anything else.
+    /// Fails with `FailureKind::Setup` when it is anything else.
     pub fn parse(key: &str) -> anyhow::Result<FernetKey> {
         let wrong = || {
             let found = key.trim().len();
             let message = format!(
                 "`DATA_EVENT_KEY` is not a valid Fernet key: expected 44 characters of base64url, found {found}"
             );
-            Failure::new(ExitStatus::Setup, message).hint(NEW_KEY)
+            Failure::setup(message).hint(NEW_KEY)
         };
         Ok(FernetKey(Fernet::new(key.trim()).ok_or_else(wrong)?))
     }
@@ -70,14 +70,14 @@ impl Seal {
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Setup`] when data must be sealed and the key is missing or wrong.
+    /// Fails with `FailureKind::Setup` when data must be sealed and the key is missing or wrong.
     pub fn from_settings(encrypt: bool, key: Option<&str>) -> anyhow::Result<Seal> {
         match key {
             _ if !encrypt => Ok(Seal::Plain),
             Some(key) => Ok(Seal::Fernet(FernetKey::parse(key)?)),
             None => {
                 let message = "`DATA_EVENT_ENCRYPT` is on, but `DATA_EVENT_KEY` is not set";
-                Err(Failure::new(ExitStatus::Setup, message).hint(NEW_KEY).into())
+                Err(Failure::setup(message).hint(NEW_KEY).into())
             }
         }
     }
@@ -138,7 +138,7 @@ pub fn seal<'a>(event: &'a Event, seal: &Seal) -> anyhow::Result<Cow<'a, Event>>
 /// # Errors
 ///
 /// Fails when the line is not a JSON object or a payload does not match its `encoding`; with
-/// [`ExitStatus::Setup`] when a payload is sealed and the key is missing or different.
+/// `FailureKind::Setup` when a payload is sealed and the key is missing or different.
 pub fn unseal_line(line: &str, seal_key: Option<&FernetKey>) -> anyhow::Result<String> {
     let mut value: Value = serde_json::from_str(line).context("the line is not valid JSON")?;
     anyhow::ensure!(value.is_object(), "the line is not an event: expected a JSON object");
@@ -177,11 +177,11 @@ fn open(payload: &Value, encoding: &str, key: Option<&FernetKey>) -> anyhow::Res
             let Some(key) = key else {
                 let message = "the data is encrypted, but `DATA_EVENT_KEY` is not set";
                 let hint = "set it to the key that the data was encrypted with";
-                return Err(Failure::new(ExitStatus::Setup, message).hint(hint).into());
+                return Err(Failure::setup(message).hint(hint).into());
             };
             key.0.decrypt(text.trim()).map_err(|_| {
                 let message = "cannot decrypt a payload: the key is wrong, or the data was changed";
-                Failure::new(ExitStatus::Setup, message)
+                Failure::setup(message)
             })?
         }
         other => anyhow::bail!(
@@ -202,7 +202,7 @@ mod tests {
     use super::{FernetKey, Seal, seal, unseal_line};
     use csv_agent_testing::cases;
     use csv_agent_types::event::{Body, DataFrame, Encoding, Event};
-    use csv_agent_types::status::{ExitStatus, Failure};
+    use csv_agent_types::status::{Failure, FailureKind};
 
     const KEY: &str = "cw_0x689RpI-jtRR7oE8h_eQsKImvJapLeSbXpwF4e4=";
 
@@ -235,8 +235,8 @@ mod tests {
     }
 
     #[track_caller]
-    fn status(result: anyhow::Result<impl Sized>) -> Option<ExitStatus> {
-        result.err().unwrap().downcast_ref::<Failure>().map(|it| it.status)
+    fn status(result: anyhow::Result<impl Sized>) -> Option<FailureKind> {
+        result.err().unwrap().downcast_ref::<Failure>().map(|it| it.kind)
     }
 
     proptest! {
@@ -284,10 +284,10 @@ mod tests {
         let line = serde_json::to_string(&*seal(&plain, &seals()[2]).unwrap()).unwrap();
         assert!(!line.contains("secret"));
         let other = FernetKey::parse("AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=").unwrap();
-        assert_eq!(status(unseal_line(&line, None)), Some(ExitStatus::Setup));
-        assert_eq!(status(unseal_line(&line, Some(&other))), Some(ExitStatus::Setup));
-        assert_eq!(status(Seal::from_settings(true, None)), Some(ExitStatus::Setup));
-        assert_eq!(status(Seal::from_settings(true, Some("hunter2"))), Some(ExitStatus::Setup));
+        assert_eq!(status(unseal_line(&line, None)), Some(FailureKind::Setup));
+        assert_eq!(status(unseal_line(&line, Some(&other))), Some(FailureKind::Setup));
+        assert_eq!(status(Seal::from_settings(true, None)), Some(FailureKind::Setup));
+        assert_eq!(status(Seal::from_settings(true, Some("hunter2"))), Some(FailureKind::Setup));
         assert!(matches!(Seal::from_settings(false, Some("hunter2")), Ok(Seal::Plain)));
         let error = format!("{:?}", Seal::from_settings(true, Some("hunter2")).unwrap_err());
         assert!(!error.contains("hunter2"));

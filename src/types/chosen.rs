@@ -5,7 +5,7 @@ use glob::{MatchOptions, Pattern};
 
 use crate::catalog::{Catalog, Dataset};
 use crate::dataset_names::{is_same, meant};
-use crate::status::{ExitStatus, Failure};
+use crate::status::Failure;
 
 /// Number of names in a hint.
 const SHOWN_MAX: usize = 5;
@@ -20,7 +20,7 @@ pub fn is_named(wanted: &str, name: &str) -> bool {
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Input`] when a name or a pattern matches none; lists the most similar names.
+/// Fails with `FailureKind::Input` when a name or a pattern matches none; lists the most similar names.
 pub fn chosen<'a>(
     catalog: &'a Catalog,
     wanted: &[String],
@@ -82,7 +82,7 @@ pub fn none(catalog: &Catalog, wanted: &str) -> Failure {
             }
         }
     };
-    Failure::new(ExitStatus::Input, message).hint(hint)
+    Failure::input(message).hint(hint)
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! Shared types and vocabulary of the rooms: the catalog, the conversation, events, limits with their
-//! units, and exit statuses.
+//! units, and the kinds of failure.
 //!
 //! The modules are in reading order; each imports only from earlier ones.
 

@@ -1,98 +1,50 @@
-//! Exit statuses: how a turn ends is how the process ends.
+//! Why something failed, and how a turn ended.
 
 use std::io::{self, ErrorKind};
 
 use serde::{Deserialize, Serialize};
 use strum::VariantArray;
 
-/// The exit status of the process. One variant for each different reaction by the caller.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, VariantArray)]
-pub enum ExitStatus {
-    /// Answered, or the gate passed.
-    Ok,
-    /// A bug, unexpected I/O, a full disk.
-    Internal,
-    /// A wrong flag or value, an empty question, a missing `--yes`.
+/// The kinds of failure. One variant for each different reaction by the caller.
+///
+/// The order is by what a caller must know first, the most important last: if several things failed, the
+/// greatest decides how it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, VariantArray)]
+pub enum FailureKind {
+    /// An option or a value is wrong, the question is empty, or a confirmation is missing.
     Usage,
     /// The session is missing, locked, or damaged; the configuration is invalid.
     Setup,
-    /// No key for a remote endpoint, or the key was refused.
-    Auth,
     /// A file is missing, unreadable, too large, or not a table; an unknown dataset.
     Input,
-    /// The provider cannot be reached, fails, or sends an invalid answer.
-    Provider,
-    /// Rounds, tokens, cost or time ran out first.
-    Limit,
-    /// Python is missing, cannot start, or cannot be confined as required.
-    Sandbox,
+    /// The verdict is a warning, and warnings were to fail.
+    VerdictWarning,
+    /// The verdict is bad, and bad data was to fail.
+    VerdictBad,
     /// Refused, or a required part (verdict, table) is not in the answer.
     Contract,
-    /// The verdict is a warning, and `--fail-on warning` was given.
-    VerdictWarning,
-    /// The verdict is bad, and `--fail-on` was given.
-    VerdictBad,
     /// A replay does not match its cassette.
     Replay,
-    /// Ended by SIGINT.
-    Interrupted,
-    /// The reader of stdout closed it during the turn.
+    /// Rounds, tokens, cost or time ran out first.
+    Limit,
+    /// No key for a remote endpoint, or the key was refused.
+    Auth,
+    /// The provider cannot be reached, fails, or sends an invalid answer.
+    Provider,
+    /// Python is missing, cannot start, or cannot be confined as required.
+    Sandbox,
+    /// A bug, unexpected I/O, a full disk.
+    Internal,
+    /// The reader of the output closed it during the turn.
     BrokenPipe,
     /// Ended by SIGTERM.
     Terminated,
+    /// Ended by SIGINT.
+    Interrupted,
 }
 
-impl ExitStatus {
-    /// Returns the number that the shell sees.
-    pub fn code(self) -> u8 {
-        match self {
-            ExitStatus::Ok => 0,
-            ExitStatus::Internal => 1,
-            ExitStatus::Usage => 2,
-            ExitStatus::Setup => 3,
-            ExitStatus::Auth => 4,
-            ExitStatus::Input => 5,
-            ExitStatus::Provider => 6,
-            ExitStatus::Limit => 7,
-            ExitStatus::Sandbox => 8,
-            ExitStatus::Contract => 9,
-            ExitStatus::VerdictWarning => 10,
-            ExitStatus::VerdictBad => 11,
-            ExitStatus::Replay => 12,
-            ExitStatus::Interrupted => 130,
-            ExitStatus::BrokenPipe => 141,
-            ExitStatus::Terminated => 143,
-        }
-    }
-
-    /// Returns the status to exit with when both apply.
-    ///
-    /// The order is by what a caller must know first: signal > 1 > 8 > 6 > 4 > 7 > 12 > 9 > 11 > 10, then
-    /// errors that stop a command before a turn: 5 > 3 > 2.
-    #[must_use]
-    pub fn worst(self, other: ExitStatus) -> ExitStatus {
-        if self.rank() <= other.rank() { self } else { other }
-    }
-
-    fn rank(self) -> u8 {
-        match self {
-            ExitStatus::Interrupted | ExitStatus::Terminated | ExitStatus::BrokenPipe => 0,
-            ExitStatus::Internal => 1,
-            ExitStatus::Sandbox => 2,
-            ExitStatus::Provider => 3,
-            ExitStatus::Auth => 4,
-            ExitStatus::Limit => 5,
-            ExitStatus::Replay => 6,
-            ExitStatus::Contract => 7,
-            ExitStatus::VerdictBad => 8,
-            ExitStatus::VerdictWarning => 9,
-            ExitStatus::Input => 10,
-            ExitStatus::Setup => 11,
-            ExitStatus::Usage => 12,
-            ExitStatus::Ok => 13,
-        }
-    }
-}
+/// Gives the exit status of a process that ends so; None is success.
+pub type ExitCodes = fn(Option<FailureKind>) -> u8;
 
 /// The name of the built-in analyst, as a provider and as a model.
 pub const BUILTIN: &str = "builtin";
@@ -119,16 +71,16 @@ pub enum StopReason {
 }
 
 impl StopReason {
-    /// Returns the exit status for this reason alone.
-    pub fn exit_status(self) -> ExitStatus {
+    /// Returns how the turn failed by this reason alone.
+    pub fn failure(self) -> Option<FailureKind> {
         match self {
-            StopReason::Complete => ExitStatus::Ok,
+            StopReason::Complete => None,
             StopReason::MaxRounds
             | StopReason::MaxTokens
             | StopReason::MaxCost
             | StopReason::Timeout
-            | StopReason::Repeated => ExitStatus::Limit,
-            StopReason::Refused => ExitStatus::Contract,
+            | StopReason::Repeated => Some(FailureKind::Limit),
+            StopReason::Refused => Some(FailureKind::Contract),
         }
     }
 
@@ -159,13 +111,13 @@ impl StopReason {
     }
 }
 
-/// An error with an exit status and a hint.
+/// An error with its kind and a hint.
 ///
-/// It travels inside an `anyhow::Error`; the code that ends the process finds it in the chain.
+/// It travels inside an `anyhow::Error`; the code that reacts to it finds it in the chain.
 #[derive(Debug)]
 pub struct Failure {
-    /// The status to exit with.
-    pub status: ExitStatus,
+    /// How to react to it.
+    pub kind: FailureKind,
     /// What happened: wanted, found.
     pub message: String,
     /// What to do next, if known.
@@ -173,9 +125,44 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// Makes an error with a status.
-    pub fn new(status: ExitStatus, message: impl Into<String>) -> Self {
-        Failure { status, message: message.into(), hint: None }
+    /// Makes an error of a kind.
+    pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+        Failure { kind, message: message.into(), hint: None }
+    }
+
+    /// Makes an error about a wrong option or value.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Failure::new(FailureKind::Usage, message)
+    }
+
+    /// Makes an error about a session or a configuration that cannot be used.
+    pub fn setup(message: impl Into<String>) -> Self {
+        Failure::new(FailureKind::Setup, message)
+    }
+
+    /// Makes an error about a missing or refused key.
+    pub fn auth(message: impl Into<String>) -> Self {
+        Failure::new(FailureKind::Auth, message)
+    }
+
+    /// Makes an error about data that cannot be read.
+    pub fn input(message: impl Into<String>) -> Self {
+        Failure::new(FailureKind::Input, message)
+    }
+
+    /// Makes an error about a limit that was reached.
+    pub fn limit(message: impl Into<String>) -> Self {
+        Failure::new(FailureKind::Limit, message)
+    }
+
+    /// Makes an error about Python that cannot run as required.
+    pub fn sandbox(message: impl Into<String>) -> Self {
+        Failure::new(FailureKind::Sandbox, message)
+    }
+
+    /// Makes an error about an answer without what was required.
+    pub fn contract(message: impl Into<String>) -> Self {
+        Failure::new(FailureKind::Contract, message)
     }
 
     /// Adds a hint at what to do next.
@@ -228,7 +215,7 @@ pub fn one_line(error: &anyhow::Error) -> String {
 mod tests {
     use std::io;
 
-    use super::ExitStatus::{self, Internal, Limit, Ok, Provider, VerdictBad, VerdictWarning};
+    use super::FailureKind::{self, Internal, Limit, Provider, VerdictBad, VerdictWarning};
     use super::{hint_of_disk, one_line};
 
     #[test]
@@ -243,9 +230,8 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(a: ExitStatus, b: ExitStatus, worst: ExitStatus) {
-        assert_eq!(a.worst(b), worst);
-        assert_eq!(b.worst(a), worst);
+    fn check(a: impl Into<Option<FailureKind>>, b: FailureKind, worst: FailureKind) {
+        assert_eq!(a.into().max(Some(b)), Some(worst));
     }
 
     #[test]
@@ -256,8 +242,8 @@ mod tests {
     }
 
     #[test]
-    fn the_worse_verdict_wins_and_anything_beats_ok() {
+    fn the_worse_verdict_wins_and_anything_beats_success() {
         check(VerdictBad, VerdictWarning, VerdictBad);
-        check(Ok, VerdictWarning, VerdictWarning);
+        check(None, VerdictWarning, VerdictWarning);
     }
 }

@@ -29,7 +29,7 @@ use tokio::time::{Instant, interval_at, sleep, timeout};
 
 use csv_agent_types::event::{SETTING_UP, SETUP_DONE};
 use csv_agent_types::limits::{PYTHON_PROBE, PYTHON_SETUP};
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 use csv_agent_types::writers::Writers;
 
 use wheel::{Wheel, WheelPython, site_directories};
@@ -370,7 +370,7 @@ struct Probe {
 ///
 /// # Errors
 ///
-/// Fails with a [`Failure`] of status [`ExitStatus::Sandbox`] when the named Python or that of the wheel
+/// Fails with a [`Failure`] of status `FailureKind::Sandbox` when the named Python or that of the wheel
 /// lacks a package, when there is no Python to create an environment with, and when pip cannot install the
 /// packages.
 pub async fn prepare(
@@ -532,7 +532,7 @@ async fn incomplete_wheel(options: &PythonOptions, extras: Extras) -> Option<Fai
         "install what is missing with `{name} -m pip install '{requirement}'`, or run `csv-agent setup` to make a \
          Python environment, or set CSV_AGENT_PYTHON to a Python that has {PACKAGES}"
     );
-    Some(Failure::new(ExitStatus::Sandbox, message).hint(hint))
+    Some(Failure::sandbox(message).hint(hint))
 }
 
 async fn given(
@@ -567,7 +567,7 @@ async fn given(
         or unset {named_by} to use the managed environment",
         packages.join(" ")
     );
-    Err(Failure::new(ExitStatus::Sandbox, message).hint(hint).into())
+    Err(Failure::sandbox(message).hint(hint).into())
 }
 
 /// Returns what a Python lacks to run the worker.
@@ -610,7 +610,7 @@ fn managed(options: &PythonOptions, extras: Extras) -> anyhow::Result<Option<Pat
 fn cache_dir(options: &PythonOptions) -> anyhow::Result<&Path> {
     if options.cache_dir.as_os_str().is_empty() {
         let message = "cannot tell where Python's packages are kept: neither `HOME` nor `XDG_CACHE_HOME` is set";
-        return Err(Failure::new(ExitStatus::Setup, message).hint("set one of them").into());
+        return Err(Failure::setup(message).hint("set one of them").into());
     }
     Ok(&options.cache_dir)
 }
@@ -744,7 +744,7 @@ async fn find_base(options: &PythonOptions) -> anyhow::Result<Probe> {
         "install one (Debian and Ubuntu: `apt install python3-venv`), or {}",
         ways_out(PACKAGES)
     );
-    Err(Failure::new(ExitStatus::Sandbox, message).hint(hint).into())
+    Err(Failure::sandbox(message).hint(hint).into())
 }
 
 fn pins_of(probe: &Probe) -> Option<&'static Pins> {
@@ -785,7 +785,7 @@ fn no_place(directory: &Path, reason: impl Display) -> Failure {
     let message = format!("cannot keep Python's packages in `{shown}`: {reason}");
     let hint = "set `XDG_CACHE_HOME` to a directory of yours, or set `CSV_AGENT_PYTHON` to a Python \
                 that has pandas, numpy and pyarrow";
-    Failure::new(ExitStatus::Sandbox, message).hint(hint)
+    Failure::sandbox(message).hint(hint)
 }
 
 /// Creates the managed environment, or waits for another process that is creating it.
@@ -896,7 +896,7 @@ async fn lock(path: &Path, progress: &mut (dyn FnMut(&str) + Send)) -> anyhow::R
         if PYTHON_SETUP < waited {
             let message = format!("another process has held {} for 15 minutes", path.display());
             let hint = "end that process and try again";
-            return Err(Failure::new(ExitStatus::Sandbox, message).hint(hint).into());
+            return Err(Failure::sandbox(message).hint(hint).into());
         }
         if tell_at <= Instant::now() {
             let seconds = waited.as_secs();
@@ -960,7 +960,7 @@ async fn step(
          PIP_INDEX_URL), {more}or {}",
         ways_out(packages)
     );
-    Err(Failure::new(ExitStatus::Sandbox, message).hint(hint).into())
+    Err(Failure::sandbox(message).hint(hint).into())
 }
 
 /// Returns what to do when the managed environment is unavailable.
@@ -1018,7 +1018,7 @@ mod tests {
         Extras, Interpreter, PINS, Packages, PythonOptions, PythonOrigin, SPARK, packages, prepare,
         remove, set_up,
     };
-    use csv_agent_types::status::{ExitStatus, Failure};
+    use csv_agent_types::status::{Failure, FailureKind};
 
     /// A Python that knows three things: what it is, how to make an environment, how to run pip.
     const FAKE: &str = r#"#!/bin/sh
@@ -1123,7 +1123,7 @@ esac
 
         async fn failure(&self) -> Failure {
             let failure = self.prepare().await.0.unwrap_err().downcast::<Failure>().unwrap();
-            assert_eq!(failure.status, ExitStatus::Sandbox);
+            assert_eq!(failure.kind, FailureKind::Sandbox);
             failure
         }
     }

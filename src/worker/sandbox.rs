@@ -38,7 +38,7 @@ pub use csv_agent_types::event::Confinement;
 use csv_agent_types::limits::{
     SCRATCH_BYTES_MAX, WORKER_FILE_BYTES_MAX, WORKER_PROCESSES_MAX, WORKER_TASKS_MAX,
 };
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 /// The first argument that turns csv-agent into the stage. Only csv-agent uses it.
 pub const STAGE: &str = "__sandbox";
@@ -118,7 +118,7 @@ impl SandboxOptions {
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Sandbox`], the missing rules and a remedy.
+    /// Fails with `FailureKind::Sandbox`, the missing rules and a remedy.
     pub fn check(&self, confinement: &Confinement) -> Result<(), Failure> {
         let is_enough = match self.demand {
             Demand::Everything => confinement.missing.is_empty(),
@@ -132,7 +132,7 @@ impl SandboxOptions {
         if self.demand == Demand::Everything {
             let missing = confinement.missing.join(", ");
             let message = format!("`--require-sandbox`: not enforced here: {missing}{because}");
-            return Err(Failure::new(ExitStatus::Sandbox, message));
+            return Err(Failure::sandbox(message));
         }
         let message = format!(
             "no code is run: it could read and write every file that you can, because this machine does not \
@@ -142,7 +142,7 @@ impl SandboxOptions {
                     with your files, \
                     set `allow_unconfined = true` in your own configuration, or add `--allow-unconfined` to `ask` \
                     or `chat`";
-        Err(Failure::new(ExitStatus::Sandbox, message).hint(hint))
+        Err(Failure::sandbox(message).hint(hint))
     }
 }
 

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use csv_agent_provider::error::ProviderError;
 use csv_agent_provider::{Api, Key, Progress, Provider, RemoteOptions};
 use csv_agent_types::conversation::{FinishReason, Item, Request, Response};
+use csv_agent_types::status::FailureKind;
 
 use crate::bench::{Bench, HANG, KEY, Round, Server, is_slow_run, round};
 use crate::provider::request;
@@ -285,7 +286,7 @@ fn found(case: &Case, idle: Duration) -> Expected {
         match outcome.unwrap_or_else(|_| panic!("{name} hangs")) {
             Err(error) => {
                 assert!(!error.message.contains(KEY), "{error}");
-                found.exit = error.exit_status().code().into();
+                found.exit = if error.failure_kind() == FailureKind::Auth { 4 } else { 6 };
                 break;
             }
             Ok(response) => {

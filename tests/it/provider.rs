@@ -19,7 +19,7 @@ use csv_agent_provider::{Api, Key, Progress, Provider, RemoteOptions};
 use csv_agent_types::conversation::{
     FinishReason, Item, Request, Response, ToolChoice, ToolDeclaration,
 };
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::{Failure, FailureKind};
 
 use crate::bench::{HANG, KEY, LateFailure, Round, Server, in_time, late_failure, round};
 
@@ -131,7 +131,7 @@ fn shown(outcome: Result<Response, ProviderError>) -> String {
         Err(error) => {
             let kind = format!("{:?}", error.kind);
             let kind = kind.split([' ', '(']).next().unwrap().to_owned();
-            format!("{kind}, exit {}: {error}", error.exit_status().code())
+            format!("{kind}, {:?}: {error}", error.failure_kind())
         }
     }
 }
@@ -252,7 +252,7 @@ fn failure_1_a_rate_limit_passes() {
     check([limit().header("retry-after", "0.02"), good()], &expected(20));
     check(
         [limit().header("retry-after", "3600")],
-        "Transient, exit 6: the provider's rate limit is reached with status 429: Rate \
+        "Transient, Provider: the provider's rate limit is reached with status 429: Rate \
          limit reached for m. Please try again in 12ms.; the provider asks for a wait of 3600 s, and \
          the limit is 120 s",
     );
@@ -265,22 +265,22 @@ fn failure_1_tries_run_out() {
         [down(), down(), down()],
         "try 1 of 3 after 1 ms: the provider failed with status 500\n\
          try 2 of 3 after 1 ms: the provider failed with status 500\n\
-         Transient, exit 6: the provider failed with status 500; gave up after 3 tries",
+         Transient, Provider: the provider failed with status 500; gave up after 3 tries",
     );
     check_with(
         |it| it.retries = 0,
         [down()],
-        "Transient, exit 6: the provider failed with status 500",
+        "Transient, Provider: the provider failed with status 500",
     );
     let overruled = round().answers(500, "").header("x-should-retry", "false");
-    check([overruled], "Rejected, exit 6: the provider refused the request with status 500");
+    check([overruled], "Rejected, Provider: the provider refused the request with status 500");
 }
 
 #[test]
 fn failure_2_an_empty_account_is_asked_once() {
     check(
         [round().errs(429, "insufficient_quota", "credit_balance_exhausted", "You ran out.")],
-        "QuotaExceeded, exit 6: the account of the API key is out of credit with status 429: You \
+        "QuotaExceeded, Provider: the account of the API key is out of credit with status 429: You \
          ran out.",
     );
 }
@@ -304,11 +304,11 @@ fn failure_3_errors_come_after_http_said_that_all_is_well() {
     check([round().events([begun, nested]).cut_after(2), good()], &expected);
     check(
         [round().fails("context_length_exceeded", "Too many tokens.")],
-        "ContextTooLong, exit 6: the conversation is too long for the model: Too many tokens.",
+        "ContextTooLong, Provider: the conversation is too long for the model: Too many tokens.",
     );
     check(
         [round().fails("invalid_prompt", "Not this.")],
-        "Rejected, exit 6: the provider refused the request: Not this.",
+        "Rejected, Provider: the provider refused the request: Not this.",
     );
 }
 
@@ -373,7 +373,7 @@ fn check_silence(
 fn failure_6_silence_has_a_limit() {
     let quiet = |limit: Duration, found: &str| {
         let seconds = limit.as_secs_f64();
-        found == format!("Transient, exit 6: the provider sent nothing for {seconds} s")
+        found == format!("Transient, Provider: the provider sent nothing for {seconds} s")
     };
     check_silence(true, |_| good().silent_after(2), quiet);
     check_silence(true, |_| good().silent_after(0), quiet);
@@ -482,12 +482,12 @@ fn failure_9_a_refused_field_is_dropped_once_and_for_all() {
 
     // A field that is still complained about, or was never sent, is no reason to ask again.
     let refused = "the provider refused the request with status 400: Not with this model.";
-    check([refusal("include")], &format!("Rejected, exit 6: {refused}"));
+    check([refusal("include")], &format!("Rejected, Provider: {refused}"));
     check(
         [refusal("parallel_tool_calls"), refusal("parallel_tool_calls")],
         &format!(
             "field_dropped: asking again without `parallel_tool_calls`: {refused}\n\
-             Rejected, exit 6: {refused}"
+             Rejected, Provider: {refused}"
         ),
     );
 }
@@ -496,7 +496,7 @@ fn failure_9_a_refused_field_is_dropped_once_and_for_all() {
 fn failure_9_a_conversation_that_is_too_long_is_told() {
     check(
         [round().errs(400, "invalid_request_error", "context_length_exceeded", "Too long.")],
-        "ContextTooLong, exit 6: the conversation is too long for the model with status 400: Too \
+        "ContextTooLong, Provider: the conversation is too long for the model with status 400: Too \
          long.",
     );
 }
@@ -515,7 +515,7 @@ fn failure_11_what_is_no_response_is_shown() {
     };
     check(
         [html(401)],
-        "Unauthorized, exit 4: the provider refused the API key with status 401: <html> <b>bad \
+        "Unauthorized, Auth: the provider refused the API key with status 401: <html> <b>bad \
          day</b>",
     );
     let failed = "the provider failed with status 502: <html> <b>bad day</b>";
@@ -525,22 +525,22 @@ fn failure_11_what_is_no_response_is_shown() {
     );
     check(
         [html(200)],
-        "Malformed, exit 6: the provider's answer is not a valid response: <html> <b>bad day</b>",
+        "Malformed, Provider: the provider's answer is not a valid response: <html> <b>bad day</b>",
     );
     let page = "<html>no stream</html>";
     let no_response =
-        format!("Malformed, exit 6: the provider's answer is not a valid response: {page}");
+        format!("Malformed, Provider: the provider's answer is not a valid response: {page}");
     check([round().raw(page)], &no_response);
     check([round().raw(page).header("content-type", "text/plain")], &no_response);
     check(
         [round().errs(404, "invalid_request_error", "model_not_found", "No model `m`.")],
-        "Rejected, exit 6: the provider refused the request with status 404: No model `m`.",
+        "Rejected, Provider: the provider refused the request with status 404: No model `m`.",
     );
     check(
         [round().answers(200, "{\"object\":\"list\"}")],
-        "Malformed, exit 6: the provider's answer is not a valid response: {\"object\":\"list\"}",
+        "Malformed, Provider: the provider's answer is not a valid response: {\"object\":\"list\"}",
     );
-    check([round().answers(200, "")], "Malformed, exit 6: the provider's answer is empty");
+    check([round().answers(200, "")], "Malformed, Provider: the provider's answer is empty");
 }
 
 #[test]
@@ -548,7 +548,7 @@ fn failure_11_a_quoted_key_is_masked() {
     let quoted = format!("Incorrect API key provided: {KEY}.");
     check(
         [round().errs(401, "invalid_request_error", "invalid_api_key", &quoted)],
-        "Unauthorized, exit 4: the provider refused the API key with status 401: Incorrect API key \
+        "Unauthorized, Auth: the provider refused the API key with status 401: Incorrect API key \
          provided: ***.",
     );
 }
@@ -561,7 +561,7 @@ fn failure_11_the_key_does_not_follow_a_redirect() {
         check(
             [round().answers(status, "").header("location", &target)],
             &format!(
-                "Rejected, exit 6: the provider refused the request with status {status}: a \
+                "Rejected, Provider: the provider refused the request with status {status}: a \
                  redirect to `{target}`, which is not followed"
             ),
         );
@@ -580,7 +580,7 @@ fn failure_11_a_refused_connection_says_so() {
     let refused = "cannot connect to `http://127.0.0.1:1`: connection refused";
     assert_eq!(
         transcript(&mut provider, &question()),
-        format!("try 1 of 2: {refused}\nTransient, exit 6: {refused}; gave up after 2 tries")
+        format!("try 1 of 2: {refused}\nTransient, Provider: {refused}; gave up after 2 tries")
     );
 }
 
@@ -612,16 +612,16 @@ fn failure_12_servers_may_leave_out_what_is_not_needed() {
 }
 
 #[track_caller]
-fn check_refused(options: RemoteOptions, status: ExitStatus, message: &str) {
+fn check_refused(options: RemoteOptions, status: FailureKind, message: &str) {
     let error = Provider::remote(options).unwrap_err();
     let failure = error.downcast_ref::<Failure>().unwrap();
-    assert_eq!((failure.status, failure.message.as_str()), (status, message));
+    assert_eq!((failure.kind, failure.message.as_str()), (status, message));
 }
 
 #[test]
 fn a_remote_server_needs_a_key() {
     let no_key = "no API key for https://api.openai.com/v1";
-    check_refused(RemoteOptions::default(), ExitStatus::Auth, no_key);
+    check_refused(RemoteOptions::default(), FailureKind::Auth, no_key);
     let error = Provider::remote(RemoteOptions::default()).unwrap_err();
     let hint = error.downcast_ref::<Failure>().unwrap().hint.clone().unwrap();
     let ways = ["`OPENAI_API_KEY`", "`--model builtin`", "`--profile local", "`api_key_file`"];
@@ -629,11 +629,11 @@ fn a_remote_server_needs_a_key() {
         hint.lines().zip(ways).filter(|it| it.0.contains(it.1)).map(|it| it.1).collect();
     assert_eq!(named, ways, "{hint}");
     let blank = RemoteOptions { key: Some(Key::new(" \n")), ..RemoteOptions::default() };
-    check_refused(blank, ExitStatus::Auth, no_key);
+    check_refused(blank, FailureKind::Auth, no_key);
     let odd = RemoteOptions { key: Some(Key::new("a\nb")), ..RemoteOptions::default() };
     check_refused(
         odd,
-        ExitStatus::Auth,
+        FailureKind::Auth,
         "the API key contains characters that a header cannot have",
     );
     let local =
@@ -704,7 +704,7 @@ fn a_mismatch_names_the_first_difference() {
     assert_eq!(
         transcript(&mut provider, &other),
         format!(
-            "Mismatch, exit 12: the cassette `{path}` has no such request; the nearest is on line \
+            "Mismatch, Replay: the cassette `{path}` has no such request; the nearest is on line \
              1, where `items[0].content[0].text` is `\"what data is there?\"` and not `\"what is \
              there to eat?\"`"
         )
@@ -743,7 +743,7 @@ fn a_line_made_by_hand_needs_little() {
 }
 
 #[track_caller]
-fn check_no_cassette(content: Option<&str>, status: ExitStatus, words: &str) {
+fn check_no_cassette(content: Option<&str>, status: FailureKind, words: &str) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("q.cass.jsonl");
     if let Some(content) = content {
@@ -751,7 +751,7 @@ fn check_no_cassette(content: Option<&str>, status: ExitStatus, words: &str) {
     }
     let error = Provider::replay(&path).unwrap_err();
     let failure = error.downcast_ref::<Failure>().unwrap();
-    assert_eq!(failure.status, status);
+    assert_eq!(failure.kind, status);
     assert!(failure.message.contains(words), "{}", failure.message);
     if content.is_some_and(|it| !it.is_empty()) {
         let server = Server::start([]);
@@ -762,9 +762,9 @@ fn check_no_cassette(content: Option<&str>, status: ExitStatus, words: &str) {
 
 #[test]
 fn what_is_no_cassette_is_refused() {
-    check_no_cassette(None, ExitStatus::Input, "cannot read the cassette");
-    check_no_cassette(Some(""), ExitStatus::Replay, "is empty");
-    check_no_cassette(Some("a,b\n1,2\n"), ExitStatus::Replay, "line 1 of the cassette");
+    check_no_cassette(None, FailureKind::Input, "cannot read the cassette");
+    check_no_cassette(Some(""), FailureKind::Replay, "is empty");
+    check_no_cassette(Some("a,b\n1,2\n"), FailureKind::Replay, "line 1 of the cassette");
     let version = r#"{"v":2,"request":{},"status":200}"#;
-    check_no_cassette(Some(version), ExitStatus::Replay, "has version 2, not 1");
+    check_no_cassette(Some(version), FailureKind::Replay, "has version 2, not 1");
 }

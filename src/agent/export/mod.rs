@@ -19,7 +19,7 @@ use csv_agent_session::Session;
 use csv_agent_text::sanitize;
 use csv_agent_tools::{Statement, ToolJob};
 use csv_agent_types::catalog::Catalog;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 use csv_agent_worker::environment::PythonOptions;
 use csv_agent_worker::protocol::Command;
 use csv_agent_worker::sandbox::SandboxOptions;
@@ -87,7 +87,7 @@ struct Did<'a> {
 ///
 /// # Errors
 ///
-/// Fails with [`ExitStatus::Input`] when the turns ran no code. Fails with [`ExitStatus::Setup`] when the
+/// Fails with `FailureKind::Input` when the turns ran no code. Fails with `FailureKind::Setup` when the
 /// file of a dataset that they read is missing or damaged, and when Python is not available.
 pub async fn program(sources: Sources<'_>) -> anyhow::Result<Program> {
     let Sources { python, sandbox, session_dir, catalog, turns } = sources;
@@ -112,7 +112,7 @@ pub async fn program(sources: Sources<'_>) -> anyhow::Result<Program> {
         let id = turns.last().map_or("", |it| number(&it.0.id));
         let message = format!("turn {id} ran no code");
         let hint = "`csv-agent show` shows its answer";
-        return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+        return Err(Failure::input(message).hint(hint).into());
     }
     let mut study = Study::start(&python, &sandbox, files).await?;
     let ran: Vec<_> = done.iter().map(|it| (it.job.clone(), it.call)).collect();

@@ -10,7 +10,7 @@ use csv_agent_provider::{Progress, Provider};
 use csv_agent_session::hosted::ProviderState;
 use csv_agent_text::digits;
 use csv_agent_types::limits::HOSTED_DELETE;
-use csv_agent_types::status::ExitStatus;
+use csv_agent_types::status::FailureKind;
 
 use crate::Agent;
 
@@ -19,7 +19,7 @@ use crate::Agent;
 pub async fn delete_kept(
     provider: &mut Provider,
     kept: &ProviderState,
-    stop: impl Future<Output = ExitStatus>,
+    stop: impl Future<Output = FailureKind>,
 ) -> (ProviderState, Option<String>) {
     let mut left = nameable(kept.clone());
     let deleting = tokio::time::timeout(HOSTED_DELETE, delete_all(provider, &mut left));
@@ -97,7 +97,7 @@ impl Agent {
     /// Deletes what the provider keeps for a session that ends with this process.
     pub(crate) async fn close_hosted(
         &mut self,
-        stop: impl Future<Output = ExitStatus>,
+        stop: impl Future<Output = FailureKind>,
     ) -> Option<String> {
         if !self.hosted.is_temporary {
             return None;

@@ -31,8 +31,6 @@ pub(crate) struct AtProvider<'a> {
 impl AtProvider<'_> {
     /// Fetches the frame that a command names.
     ///
-    /// # Errors
-    ///
     /// Fails when the turn ends first, or the provider cannot be queried at all. An error that the model
     /// can fix is returned to it.
     pub(crate) async fn ask(

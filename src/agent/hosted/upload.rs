@@ -17,7 +17,7 @@ use csv_agent_types::catalog::{Catalog, Dataset};
 use csv_agent_types::limits::{
     UPLOAD_BYTES_MAX, UPLOAD_LIFE, UPLOAD_LIFE_TEMPORARY, UPLOAD_MARGIN, UPLOADS_MAX,
 };
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::{Failure, FailureKind};
 
 use crate::hosted::{CancelOnDrop, Hosted, InUse};
 use crate::progress::listener;
@@ -172,17 +172,17 @@ fn check_number(catalog: &Catalog) -> Result<(), Failure> {
     let message =
         format!("{} datasets: at most {UPLOADS_MAX} are uploaded to the provider", catalog.len());
     let hint = "name those that the question is about with `-d NAME`";
-    Err(Failure::new(ExitStatus::Limit, message).hint(hint))
+    Err(Failure::limit(message).hint(hint))
 }
 
 /// Reports that a dataset cannot become a file. Only its size counts as a limit.
 fn no_upload(name: &str, error: anyhow::Error) -> anyhow::Error {
     let message = format!("cannot upload `{name}`");
     match error.downcast_ref::<Failure>() {
-        Some(failure) if failure.status == ExitStatus::Input => {
+        Some(failure) if failure.kind == FailureKind::Input => {
             let hint = "ask about other datasets with `-d NAME`, or run code on this machine with \
                         `--interpreter local`";
-            Failure::new(ExitStatus::Limit, format!("{message}: {error:#}")).hint(hint).into()
+            Failure::limit(format!("{message}: {error:#}")).hint(hint).into()
         }
         _ => error.context(message),
     }
@@ -237,14 +237,14 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     use super::{CancellableFile, no_upload};
-    use csv_agent_types::status::{ExitStatus, Failure};
+    use csv_agent_types::status::{Failure, FailureKind};
 
     #[test]
     fn only_a_dataset_that_is_too_large_is_a_matter_of_limits() {
-        let large = Failure::new(ExitStatus::Input, "as CSV it has more than 5 bytes, the limit");
+        let large = Failure::input("as CSV it has more than 5 bytes, the limit");
         let told = no_upload("orders", large.into());
         let told = told.downcast_ref::<Failure>().unwrap();
-        assert_eq!(told.status, ExitStatus::Limit);
+        assert_eq!(told.kind, FailureKind::Limit);
         let expected = "cannot upload `orders`: as CSV it has more than 5 bytes, the limit";
         assert_eq!(told.message, expected);
         let other = no_upload("orders", anyhow::anyhow!("no space left on device"));

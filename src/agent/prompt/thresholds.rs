@@ -6,7 +6,7 @@ use csv_agent_text::lists;
 use csv_agent_types::catalog::{Catalog, Dataset};
 use csv_agent_types::chosen::none;
 use csv_agent_types::dataset_names::nearest;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 use csv_agent_types::thresholds::Ratings;
 
 use super::datasets::quoted;
@@ -49,7 +49,7 @@ impl Threshold {
     pub(crate) fn without_effect(&self, reason: &str) -> Failure {
         let place = self.dataset.as_ref().map_or(String::new(), |it| format!("{it}."));
         let message = format!("the thresholds `[{place}{}]` have no effect: {reason}", self.column);
-        Failure::new(ExitStatus::Input, message)
+        Failure::input(message)
     }
 
     /// Returns why they rate nothing in a catalog: there is no such dataset or column. The hint has the nearest name.

@@ -13,7 +13,7 @@ use csv_agent_types::catalog::{
     Column, DType, Dataset, Remote, SourceFormat, SparkReading, SparkSource,
 };
 use csv_agent_types::limits::CLUSTER_FILES_MAX;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use super::found::{Contents, FilesFound, HeadFound, ParquetFound, StudyQuestion};
 use super::{endings, types};
@@ -28,7 +28,7 @@ const COLUMNS_USUAL: usize = 20_480;
 /// Assumed compression ratio of text, where no file shows it.
 const RATIO_USUAL: f64 = 4.0;
 
-/// Returns the dataset that the files form. Fails with [`ExitStatus::Input`] when there are none, or Spark
+/// Returns the dataset that the files form. Fails with `FailureKind::Input` when there are none, or Spark
 /// cannot read them as an ingest would.
 pub(super) fn dataset(asked: &StudyQuestion<'_>, found: &FilesFound) -> anyhow::Result<Dataset> {
     check(asked, found)?;
@@ -44,9 +44,7 @@ pub(super) fn dataset(asked: &StudyQuestion<'_>, found: &FilesFound) -> anyhow::
 
 fn check(asked: &StudyQuestion<'_>, found: &FilesFound) -> anyhow::Result<()> {
     let name = asked.what.shown_name();
-    let refuse = |message: String, hint: &str| {
-        Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
-    };
+    let refuse = |message: String, hint: &str| Err(Failure::input(message).hint(hint).into());
     if found.is_delta {
         let message = format!("`{name}` is a Delta table, and not every file there is part of it");
         return refuse(message, "register it by its name in the catalog: `NAME=db.table`");
@@ -129,7 +127,7 @@ fn of_text(asked: &StudyQuestion<'_>, found: &FilesFound) -> anyhow::Result<Data
         let message =
             format!("`{name}` is gzip, but Spark recognizes that only by the ending of a name");
         let hint = "give the files names that end in `.gz`";
-        return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+        return Err(Failure::input(message).hint(hint).into());
     }
     let (partitions, options) = partitions(asked, found)?;
     let mut told = instructions(&heads, name, &options)?;
@@ -189,7 +187,7 @@ fn partitions(
             let hint = format!(
                 "leave out this `--dtype`, or read the column as text with `--dtype {name}=string`"
             );
-            return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+            return Err(Failure::usage(message).hint(hint).into());
         }
         "string".clone_into(spark_type);
     }
@@ -212,7 +210,7 @@ fn check_names(
          has a column `{twice}` as well"
     );
     let hint = "name files below the directories with a glob, such as `DIR/*/*.csv`";
-    Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
+    Err(Failure::input(message).hint(hint).into())
 }
 
 /// Returns the options of Spark's CSV source.
@@ -345,7 +343,7 @@ mod tests {
     use crate::remote::found::{FilesFound, ParquetFound, StudyQuestion};
     use csv_agent_ingest::IngestOptions;
     use csv_agent_types::catalog::{DType, Dataset, SparkReading, SparkSource};
-    use csv_agent_types::status::{ExitStatus, Failure};
+    use csv_agent_types::status::{Failure, FailureKind};
 
     fn found(heads: &[&str], is_whole: bool, bytes: u64) -> FilesFound {
         let heads: Vec<_> = heads
@@ -374,7 +372,7 @@ mod tests {
     fn refused(found: &FilesFound) -> String {
         let error = made(found).unwrap_err();
         let failure = error.downcast_ref::<Failure>().unwrap();
-        assert_eq!(failure.status, ExitStatus::Input);
+        assert_eq!(failure.kind, FailureKind::Input);
         failure.message.clone()
     }
 

@@ -23,7 +23,7 @@ use csv_agent_types::limits::{
     CLUSTER_COUNT_BYTES_MAX, CLUSTER_FILES_MAX, CLUSTER_HEAD_BYTES_MAX, CLUSTER_HEADS_MAX,
     CLUSTER_OTHER_HEAD_BYTES_MAX, CSV_COLUMNS_MAX,
 };
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::{Failure, FailureKind};
 use csv_agent_worker::WorkerError;
 use csv_agent_worker::environment::PythonOptions;
 use csv_agent_worker::sandbox::SandboxOptions;
@@ -90,7 +90,7 @@ impl AtCluster {
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Provider`] or [`ExitStatus::Auth`] when the cluster does not answer or
+    /// Fails with `FailureKind::Provider` or `FailureKind::Auth` when the cluster does not answer or
     /// refuses the token, when a dataset was not written by an ingest, and when Python is not available or
     /// does not start.
     pub async fn start(
@@ -114,8 +114,8 @@ impl AtCluster {
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Input`] when there is no such file or table, or Spark cannot read it as an
-    /// ingest would; with [`ExitStatus::Provider`] when the cluster fails.
+    /// Fails with `FailureKind::Input` when there is no such file or table, or Spark cannot read it as an
+    /// ingest would; with `FailureKind::Provider` when the cluster fails.
     pub async fn look(&mut self, what: &What, options: &IngestOptions) -> anyhow::Result<Dataset> {
         let asked = StudyQuestion { endpoint: self.endpoint.to_string(), what, options };
         match what {
@@ -154,7 +154,7 @@ impl AtCluster {
     ) -> anyhow::Result<T> {
         let shown_name = what.shown_name();
         let asked = self.study.ask(LOOKING, input).await;
-        let failed = |it: String| anyhow::Error::from(Failure::new(ExitStatus::Provider, it));
+        let failed = |it: String| anyhow::Error::from(Failure::new(FailureKind::Provider, it));
         self.relay.blame()?;
         let answer = asked.with_context(|| format!("cannot look at `{shown_name}`"))?;
         let answer: StudyAnswer<T> =
@@ -168,7 +168,7 @@ impl AtCluster {
                     What::Files(_) => "the path must be on the cluster, not on this machine",
                     What::Table(_) => "a path has a `/`; write `./NAME` if a file is meant",
                 };
-                Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
+                Err(Failure::input(message).hint(hint).into())
             }
             StudyAnswer::Error { text, .. } => {
                 Err(failed(format!("the cluster cannot read `{shown_name}`: {}", brief(&text))))
@@ -180,7 +180,7 @@ impl AtCluster {
     ///
     /// # Errors
     ///
-    /// Fails when the cluster does; with [`ExitStatus::Input`] when a value does not fit its type.
+    /// Fails when the cluster does; with `FailureKind::Input` when a value does not fit its type.
     pub async fn head(&mut self, name: &str, n_rows: usize) -> anyhow::Result<Frame> {
         let code = format!("load({}, n_rows={n_rows})", json!(name));
         let frame = self.study.table(&code, n_rows).await;
@@ -190,8 +190,8 @@ impl AtCluster {
                 |status, why: String| Failure::new(status, format!("cannot show `{name}`: {why}"));
             let gone = error.downcast_ref::<WorkerError>();
             match gone {
-                Some(gone) => failed(ExitStatus::Sandbox, gone.to_string()),
-                None => failed(ExitStatus::Input, reason(&error.to_string())).hint(
+                Some(gone) => failed(FailureKind::Sandbox, gone.to_string()),
+                None => failed(FailureKind::Input, reason(&error.to_string())).hint(
                     "to read a column as text, register the data with `--dtype COLUMN=string`",
                 ),
             }
@@ -214,7 +214,7 @@ fn refuse_reading_flags(options: &IngestOptions, what: &What) -> anyhow::Result<
     let message =
         format!("`{flag}` does not apply to `{}`, which has its own types", what.shown_name());
     let hint = format!("leave out `{flag}`");
-    Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
+    Err(Failure::usage(message).hint(hint).into())
 }
 
 /// Fails when there are more columns than a dataset may have.
@@ -225,7 +225,7 @@ fn check_width(what: &What, n_columns: usize) -> anyhow::Result<()> {
     let name = what.shown_name();
     let message = format!("`{name}` has {n_columns} columns, the limit is {CSV_COLUMNS_MAX}");
     let hint = "make a view of the columns that you need in the catalog, and register that";
-    Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
+    Err(Failure::input(message).hint(hint).into())
 }
 
 /// Returns the last line of a traceback: the error, without its class.

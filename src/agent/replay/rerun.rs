@@ -21,7 +21,7 @@ use csv_agent_types::event::{
     Body, CallStatus, CodePlace, Confinement, DataFrame, ReplyBody, Status,
 };
 use csv_agent_types::redaction::Redaction;
-use csv_agent_types::status::{ExitStatus, Failure, StopReason};
+use csv_agent_types::status::{ExitCodes, Failure, FailureKind, StopReason};
 use csv_agent_worker::environment::PythonOptions;
 use csv_agent_worker::protocol::Command;
 use csv_agent_worker::sandbox::SandboxOptions;
@@ -62,6 +62,8 @@ pub struct RerunOptions {
     pub past_dir: PathBuf,
     /// Whether a difference makes the process fail; a call that fails now always does.
     pub check: bool,
+    /// The exit status that the last event of the turn states.
+    pub exit_codes: ExitCodes,
 }
 
 /// What a rerun has found.
@@ -84,14 +86,14 @@ pub async fn rerun(
     sink: &mut dyn EventSink,
     past: &PastTurn,
     earlier: &[PastTurn],
-    stop: impl Future<Output = ExitStatus>,
+    stop: impl Future<Output = FailureKind>,
 ) -> anyhow::Result<Rerun> {
     let RerunOptions { python, sandbox, cluster, tool_timeout, .. } = options.clone();
     let repl = Repl::new(python, sandbox, tool_timeout, Redaction::default()).asking_as(cluster);
     let repl = if past.is_of_client { repl.for_a_client() } else { repl };
     let confinement = repl.confinement().await?;
     let dir = session.begin_turn(&past.question)?;
-    let mut turn = Turn::begin(session, dir, sink, Box::pin(stop), None);
+    let mut turn = Turn::begin(session, dir, sink, Box::pin(stop), None, options.exit_codes);
     let containers = Containers::new(options, session);
     let mut rerun = Again { options, session, past, repl, containers };
     let ended = rerun.run(earlier, confinement, &mut turn).await;
@@ -102,7 +104,7 @@ pub async fn rerun(
             differences = compared.differences;
             end
         }
-        Err(TurnInterrupt::Stopped(status)) => Ok(fail(&mut turn, cancelled(status))),
+        Err(TurnInterrupt::Stopped(kind)) => Ok(fail(&mut turn, cancelled(kind))),
         Err(TurnInterrupt::Failed(error)) => Ok(fail(&mut turn, describe(&error))),
         Err(TurnInterrupt::TimedOut) => {
             Ok(fail(&mut turn, describe(&anyhow!("the time limit was reached"))))
@@ -227,9 +229,7 @@ impl Again<'_> {
         let compared = turn.wait(compared).await?;
         let cluster_failure = self.repl.cluster_failure();
         if let Some(error) = cluster_failure.filter(|_| !compared.differences.is_empty()) {
-            return Err(TurnInterrupt::Failed(
-                Failure::new(error.status(), error.to_string()).into(),
-            ));
+            return Err(TurnInterrupt::Failed(Failure::from(error.clone()).into()));
         }
         Ok(compared)
     }
@@ -373,22 +373,22 @@ impl Again<'_> {
                 format!("Turn {id} gives different results:\n\n{}", lines.concat().trim_end())
             }
         };
-        let status = match (&differences[..], &names[..]) {
-            _ if failed.is_some() => ExitStatus::Replay,
-            _ if !self.options.check => ExitStatus::Ok,
-            ([], []) => ExitStatus::Contract,
-            ([], _) => ExitStatus::Ok,
-            _ => ExitStatus::Replay,
+        let failure = match (&differences[..], &names[..]) {
+            _ if failed.is_some() => Some(FailureKind::Replay),
+            _ if !self.options.check => None,
+            ([], []) => Some(FailureKind::Contract),
+            ([], _) => None,
+            _ => Some(FailureKind::Replay),
         };
         // The reply was computed here, without a model: none of it is ungrounded.
         let body = turn.reply_body(&text, StopReason::Complete);
-        let body = ReplyBody { exit_code: status.code(), ..body };
+        let body = ReplyBody { exit_code: turn.exit_code(failure), ..body };
         turn.dir().write("reply.md", &format!("{}\n", inert::markdown(&text)))?;
         let told = turn.emit(Body::Reply(Box::new(body)));
         let usage = Usage::default();
         let reply = Reply { text, verdict: None, stop_reason: StopReason::Complete, usage };
         let complaint = failed.as_ref().map(|it| format!("turn {id} cannot be repeated: {it}"));
-        Ok(TurnEnd::with_reply(reply, told, status, complaint))
+        Ok(TurnEnd::with_reply(reply, told, failure, complaint))
     }
 }
 

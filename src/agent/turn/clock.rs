@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use csv_agent_types::status::ExitStatus;
+use csv_agent_types::status::FailureKind;
 
 use super::{TurnInterrupt, milliseconds_since};
 use crate::turn::ProgressMessage;
 
-/// The stop signal: resolves, at most once, to the exit status that the signal requests.
-pub(crate) type Stop<'a> = Pin<Box<dyn Future<Output = ExitStatus> + 'a>>;
+/// The stop signal: resolves, at most once, to how the turn then fails.
+pub(crate) type Stop<'a> = Pin<Box<dyn Future<Output = FailureKind> + 'a>>;
 
 /// When a turn began and must end, and its stop signal.
 pub(super) struct Clock<'a> {

@@ -7,7 +7,7 @@ use csv_agent_session::turns::TurnDir;
 use csv_agent_sink::EventSink;
 use csv_agent_types::conversation::ToolCall;
 use csv_agent_types::event::{Body, Event, VERSION};
-use csv_agent_types::status::ExitStatus;
+use csv_agent_types::status::FailureKind;
 
 use super::TurnInterrupt;
 
@@ -48,7 +48,7 @@ impl<'a> EventLog<'a> {
         let logged = self.dir.log(&event);
         self.sink.emit(&event).map_err(|error| {
             if is_broken_pipe(&error) {
-                return TurnInterrupt::Stopped(ExitStatus::BrokenPipe);
+                return TurnInterrupt::Stopped(FailureKind::BrokenPipe);
             }
             TurnInterrupt::Failed(error)
         })?;

@@ -24,7 +24,7 @@ use csv_agent_sink::artifacts::TurnFiles;
 use csv_agent_tools::runs_code;
 use csv_agent_types::conversation::ToolCall;
 use csv_agent_types::event::{Body, CallError, CallStatus, ReplyBody, Shown, Status, ToolOutput};
-use csv_agent_types::status::{ExitStatus, StopReason};
+use csv_agent_types::status::{ExitCodes, FailureKind, StopReason};
 
 use crate::egress::Ledger;
 use crate::grounding::Grounds;
@@ -40,7 +40,7 @@ pub(crate) use clock::Stop;
 #[derive(Debug)]
 pub(crate) enum TurnInterrupt {
     /// Stopped by the user, the system, or a closed stdout.
-    Stopped(ExitStatus),
+    Stopped(FailureKind),
     /// The turn's time limit is reached.
     TimedOut,
     /// A failure that no further round can repair.
@@ -70,6 +70,7 @@ pub(crate) struct Turn<'a> {
     pub(crate) chart_style: ChartStyle,
     /// Whether files of the turn remain after the process ends.
     keeps_files: bool,
+    exit_codes: ExitCodes,
 }
 
 /// The text of the answer as it streams.
@@ -88,6 +89,7 @@ impl<'a> Turn<'a> {
         sink: &'a mut dyn EventSink,
         stop: Stop<'a>,
         timeout: Option<Duration>,
+        exit_codes: ExitCodes,
     ) -> Turn<'a> {
         let mut grounds = Grounds::default();
         // Answers may state today's date.
@@ -103,6 +105,7 @@ impl<'a> Turn<'a> {
             is_computed: true,
             chart_style: ChartStyle::default(),
             keeps_files: session.is_kept(),
+            exit_codes,
         }
     }
 
@@ -114,6 +117,11 @@ impl<'a> Turn<'a> {
     /// Returns the turn's directory.
     pub(crate) fn dir(&self) -> &TurnDir {
         self.log.dir()
+    }
+
+    /// Returns the exit status of a process whose turn ends so.
+    pub(crate) fn exit_code(&self, failure: Option<FailureKind>) -> u8 {
+        (self.exit_codes)(failure)
     }
 
     /// Returns the time since the turn began.
@@ -159,8 +167,6 @@ impl<'a> Turn<'a> {
 
     /// Writes an event to disk and emits it. It is written even when the sink is closed.
     ///
-    /// # Errors
-    ///
     /// Fails when the event cannot be written, or the sink fails: a reader that closes early ends the turn.
     pub(crate) fn emit(&mut self, body: Body) -> Result<(), TurnInterrupt> {
         self.log.emit(body)
@@ -168,16 +174,12 @@ impl<'a> Turn<'a> {
 
     /// Emits a status event.
     ///
-    /// # Errors
-    ///
     /// Fails as [`Turn::emit`] does.
     pub(crate) fn status(&mut self, status: Status) -> Result<(), TurnInterrupt> {
         self.emit(Body::Status(status))
     }
 
     /// Waits for work and reports its messages meanwhile.
-    ///
-    /// # Errors
     ///
     /// Fails when the turn is stopped or its time is over first; the work is then dropped.
     pub(crate) async fn wait<T>(
@@ -277,8 +279,6 @@ impl<'a> Turn<'a> {
 
     /// Writes the files of a tool call's output, and returns the event that shows it.
     ///
-    /// # Errors
-    ///
     /// Fails when a file cannot be written, or does not match the worker's description.
     pub(crate) fn store(
         &self,
@@ -294,8 +294,6 @@ impl<'a> Turn<'a> {
     }
 
     /// Shows the user what was stored.
-    ///
-    /// # Errors
     ///
     /// Fails as [`Turn::emit`] does.
     pub(crate) fn show(&mut self, mut body: Body) -> Result<(), TurnInterrupt> {

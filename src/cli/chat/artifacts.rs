@@ -15,7 +15,7 @@ use csv_agent_text::{digits, sanitize};
 use csv_agent_types::event::{Body, ChartDrawn, DataFrame, Event, FetchedFile, ReplyBody};
 use csv_agent_types::frame::Frame;
 use csv_agent_types::limits::{SAVED_CELLS_MAX, WORKER_FILE_BYTES_MAX};
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use crate::options::GlobalOptions;
 use crate::stdout::WholeFile;
@@ -53,7 +53,7 @@ pub(super) fn names(session_dir: &Path) -> anyhow::Result<ArtifactNames> {
 }
 
 /// Finds a table of the last answer with tables, by number or name; its last table when None. Fails with
-/// [`ExitStatus::Input`] when there is none.
+/// `FailureKind::Input` when there is none.
 pub(super) fn table(session_dir: &Path, wanted: Option<&str>) -> anyhow::Result<DataFrame> {
     let events = last(session_dir, |it| !it.tables.is_empty())?;
     let tables = events.into_iter().filter_map(|it| match it.body {
@@ -95,7 +95,7 @@ fn pick<T>(
     let Some(wanted) = wanted.filter(|_| !names.is_empty()) else {
         let hint = format!("ask for a {what} in a question");
         let message = format!("no answer has a {what}");
-        return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+        return Err(Failure::input(message).hint(hint).into());
     };
     let known: Vec<String> = names.into_iter().cloned().collect();
     let hint = match usage::nearest(wanted, &known).first() {
@@ -103,7 +103,7 @@ fn pick<T>(
         None => format!("it has {}", known.join(", ")),
     };
     let message = format!("the last answer with a {what} has no `{wanted}`");
-    Err(Failure::new(ExitStatus::Input, message).hint(hint).into())
+    Err(Failure::input(message).hint(hint).into())
 }
 
 /// Writes a table with all the rows in the turn's events.
@@ -148,7 +148,7 @@ pub(super) fn save(
         (None, _) => {
             let message = format!("cannot tell from the name `{}` what to save", file.display());
             let hint = format!("end the name with one of {}", ENDINGS.join(", "));
-            return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+            return Err(Failure::usage(message).hint(hint).into());
         }
     };
     if file.exists() && !may_replace()? {
@@ -186,7 +186,7 @@ impl Saved {
         if format != ending && format != "bin" {
             let message = format!("cannot save `{name}` as `{ending}`: its format is `{format}`");
             let hint = format!("end the name of the file with `.{format}`");
-            return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+            return Err(Failure::usage(message).hint(hint).into());
         }
         let content = read(session_dir, &found.artifact.path)?;
         Ok(Some(Saved { what: format!("file {name}"), content }))
@@ -216,7 +216,7 @@ impl Saved {
                 "`{name}` has {n_cells} cells; the limit for text is {SAVED_CELLS_MAX} cells"
             );
             let hint = "save it with the ending `.parquet`";
-            return Err(Failure::new(ExitStatus::Limit, message).hint(hint).into());
+            return Err(Failure::limit(message).hint(hint).into());
         }
         let frame = match artifact.filter(|_| shown.truncated) {
             Some(path) => head(&there(session_dir, path)?, usize::MAX)?,

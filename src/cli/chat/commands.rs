@@ -7,7 +7,7 @@ use clap::{FromArgMatches, Subcommand};
 
 use csv_agent_text::sanitize;
 use csv_agent_types::limits::QUESTION_BYTES_MAX;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use crate::datasets::DatasetsFlags;
 use crate::ingest::IngestFlags;
@@ -145,13 +145,13 @@ pub(super) enum InputLine {
     Help(String),
 }
 
-/// Parses a line. Fails with [`ExitStatus::Usage`] when it starts like a command but is not one.
+/// Parses a line. Fails with `FailureKind::Usage` when it starts like a command but is not one.
 pub(super) fn read(line: &str, width: Option<u16>) -> anyhow::Result<InputLine> {
     let question = |it: &str| {
         if QUESTION_BYTES_MAX < it.len() {
             let message = format!("the question is longer than {QUESTION_BYTES_MAX} bytes");
             let hint = "write long data to a file, and add it with /ingest FILE";
-            return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+            return Err(Failure::usage(message).hint(hint).into());
         }
         Ok(InputLine::Question(it.to_owned()))
     };
@@ -168,7 +168,7 @@ pub(super) fn read(line: &str, width: Option<u16>) -> anyhow::Result<InputLine> 
         let message = "a quote is not closed";
         let hint = "to type a quote that is part of a name, put a backslash before it: /ingest \
                     \\'a\\'.csv";
-        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+        return Err(Failure::usage(message).hint(hint).into());
     };
     let name = words.first().map_or("", String::as_str);
     let mut definition = definition(width);
@@ -205,7 +205,7 @@ pub(super) fn misplaced(line: &str) -> Option<Failure> {
         _ => "`csv-agent show` shows and saves what an answer has".to_owned(),
     };
     let hint = format!("{instead}; to ask any text as a question, use `--input jsonl`");
-    Some(Failure::new(ExitStatus::Usage, message).hint(hint))
+    Some(Failure::usage(message).hint(hint))
 }
 
 /// Returns what a bare word means.
@@ -223,7 +223,7 @@ fn said(line: &str) -> Option<InputLine> {
 
 /// Returns clap's error about a command in the form of all other errors.
 fn refused(name: &str, error: &clap::Error) -> Failure {
-    Failure::new(ExitStatus::Usage, usage::message(error)).hint(format!("see /help {}", &name[1..]))
+    Failure::usage(usage::message(error)).hint(format!("see /help {}", &name[1..]))
 }
 
 fn unknown(name: &str) -> Failure {
@@ -238,7 +238,7 @@ fn unknown(name: &str) -> Failure {
     };
     let also = "to ask a question that begins with a slash, type a space before it";
     let message = format!("`{}` is not a chat command", sanitize::one_line(name));
-    Failure::new(ExitStatus::Usage, message).hint(format!("{hint}\n{also}"))
+    Failure::usage(message).hint(format!("{hint}\n{also}"))
 }
 
 fn definition(width: Option<u16>) -> clap::Command {
@@ -271,7 +271,7 @@ pub(super) fn names() -> impl Iterator<Item = (String, Vec<String>)> {
     })
 }
 
-/// Returns the list of commands, or the help of one. Fails with [`ExitStatus::Usage`] when there is no such
+/// Returns the list of commands, or the help of one. Fails with `FailureKind::Usage` when there is no such
 /// command.
 pub(super) fn help(command: Option<&str>, width: Option<u16>) -> anyhow::Result<String> {
     if let Some(command) = command {

@@ -25,8 +25,7 @@ use rustyline::{
 
 use csv_agent_text::sanitize;
 use csv_agent_types::limits::{COMPLETIONS_MAX, TYPED_LINES_MAX};
-
-use csv_agent_types::status::ExitStatus;
+use csv_agent_types::status::FailureKind;
 
 use super::commands::is_open;
 use super::completion::Completions;
@@ -209,5 +208,5 @@ pub(super) enum LineRead {
     /// Ctrl-D, or the terminal is gone.
     End,
     /// A signal asks the process to end.
-    Ended(ExitStatus),
+    Ended(FailureKind),
 }

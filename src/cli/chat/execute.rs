@@ -6,7 +6,7 @@ use csv_agent_session::{ResetScope, turns};
 use csv_agent_sink::{EventSink, Format};
 use csv_agent_text::{digits, sanitize};
 use csv_agent_types::catalog::Location;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use super::commands::Command;
 use super::completion::expanded;
@@ -15,6 +15,7 @@ use super::{Chat, artifacts, commands};
 use crate::ask::{key, provider};
 use crate::chat::editor::LineRead;
 use crate::delete_remote::forget;
+use crate::errors::ExitStatus;
 use crate::ingest::IngestFlags;
 use crate::options::GlobalOptions;
 use crate::turn_sinks::TurnSinks;
@@ -87,7 +88,7 @@ impl Chat<'_> {
     fn ingest(&mut self, mut flags: IngestFlags, global: &GlobalOptions) -> anyhow::Result<()> {
         if flags.paths.iter().any(|it| it.as_os_str() == "-") {
             let message = "cannot read data from stdin: in a chat, stdin is what you type";
-            return Err(Failure::new(ExitStatus::Usage, message).hint("name a file").into());
+            return Err(Failure::usage(message).hint("name a file").into());
         }
         for path in &mut flags.paths {
             // A path on a cluster is not local.
@@ -171,7 +172,7 @@ impl Chat<'_> {
         let after = self.agent.forgotten(&mut self.session)?;
         let Some(turn) = self.session.undo(after)? else {
             let message = "there is no turn to undo";
-            return Err(Failure::new(ExitStatus::Input, message).into());
+            return Err(Failure::input(message).into());
         };
         diagnostics::note(&format!(
             "turn {turn} is undone and deleted, with its files. Python variables that it set remain"
@@ -203,7 +204,7 @@ fn agreed(read: LineRead) -> anyhow::Result<bool> {
     match read {
         LineRead::Line(line) => Ok(confirm::is_yes(&line)),
         LineRead::Cancelled { .. } | LineRead::End => Ok(false),
-        LineRead::Ended(status) => Err(Failure::new(status, "interrupted").into()),
+        LineRead::Ended(kind) => Err(Failure::new(kind, "interrupted").into()),
     }
 }
 
@@ -211,7 +212,7 @@ fn code(turn: &str, global: &GlobalOptions) -> anyhow::Result<()> {
     let turn = stored_turns::find(turn, global)?;
     let Some(code) = turns::text(&turn.dir, "code.py")? else {
         let message = format!("turn {} ran no code", turn.id);
-        return Err(Failure::new(ExitStatus::Input, message).into());
+        return Err(Failure::input(message).into());
     };
     let code = sanitize::for_terminal(&code);
     stdout::answer(|out| Ok(writeln!(out, "{}", code.trim_end())?))

@@ -6,7 +6,7 @@ use anyhow::Context;
 use tokio::task::spawn_blocking;
 
 use csv_agent_session::input_history::Typed;
-use csv_agent_types::status::ExitStatus;
+use csv_agent_types::status::FailureKind;
 
 use super::commands::{is_open, joined};
 use super::completion::Completions;
@@ -117,7 +117,7 @@ impl Prompt {
         self.editor = Some(editor);
         // A closed terminal sends a signal, which may arrive shortly after the end of input.
         if matches!(read, Ok(LineRead::End)) && before.is_some() && Before::look().is_none() {
-            return Ok(LineRead::Ended(ExitStatus::Terminated));
+            return Ok(LineRead::Ended(FailureKind::Terminated));
         }
         read
     }
@@ -137,7 +137,7 @@ impl Prompt {
                 status = signals.next() => {
                     diagnostics::tell("\n");
                     return Ok(match status {
-                        ExitStatus::Interrupted => LineRead::Cancelled { was_empty: text.is_empty() },
+                        FailureKind::Interrupted => LineRead::Cancelled { was_empty: text.is_empty() },
                         status => LineRead::Ended(status),
                     });
                 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use tokio::task::{JoinHandle, spawn_blocking};
 
 use csv_agent_types::limits::QUESTION_BYTES_MAX;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use crate::flags::InputForm;
 
@@ -70,7 +70,7 @@ impl Stdin {
 
     fn refusal(&self, what: &str) -> Failure {
         let message = format!("cannot read question {} from stdin: it {what}", self.n_read);
-        Failure::new(ExitStatus::Usage, message)
+        Failure::usage(message)
     }
 }
 

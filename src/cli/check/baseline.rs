@@ -14,7 +14,7 @@ use csv_agent_types::catalog::{Column, DType, Dataset};
 use csv_agent_types::conversation::Assessment;
 use csv_agent_types::limits::CHECKS_BYTES_MAX;
 use csv_agent_types::named_file::{self, NotRead};
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use super::lock::beside;
 use super::propose::is_key_name;
@@ -81,7 +81,7 @@ impl Baseline {
         beside(checks, "baseline.json")
     }
 
-    /// Reads a baseline. Returns None without a file. Fails with [`ExitStatus::Input`] when it cannot be read,
+    /// Reads a baseline. Returns None without a file. Fails with `FailureKind::Input` when it cannot be read,
     /// or this version did not write it.
     pub(super) fn read(path: &Path, accept: &str) -> anyhow::Result<Option<Baseline>> {
         let bytes = match named_file::read(path, CHECKS_BYTES_MAX) {
@@ -91,7 +91,7 @@ impl Baseline {
         let wrong = |reason: String| {
             let message = format!("cannot read `{}`: {reason}", path.display());
             let hint = format!("create it again with `{accept}`");
-            Failure::new(ExitStatus::Input, message).hint(hint)
+            Failure::input(message).hint(hint)
         };
         let text = text(path, bytes)?;
         let baseline: Baseline =

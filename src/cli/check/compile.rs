@@ -16,7 +16,7 @@ use csv_agent_text::sql::identifier;
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::conversation::Question;
 use csv_agent_types::event::{Body, Event};
-use csv_agent_types::status::{BUILTIN, Failure, StopReason};
+use csv_agent_types::status::{BUILTIN, Failure, FailureKind, StopReason};
 
 use super::claims::{self, ClaimColumn, ClaimTable, FormClaim};
 use super::lock::CompiledClaim;
@@ -156,7 +156,8 @@ fn read(
 ) -> anyhow::Result<Compiled> {
     let Some(reply) = end.reply else {
         let message = trouble.0.unwrap_or_else(|| "the claim could not be read".to_owned());
-        return Err(Failure::new(end.status, message).into());
+        let kind = end.failure.unwrap_or(FailureKind::Internal);
+        return Err(Failure::new(kind, message).into());
     };
     if reply.stop_reason != StopReason::Complete {
         return Ok(Err(reason(&reply.text)));

@@ -10,7 +10,7 @@ use csv_agent_render::report::checks::{RuleOutcome, RuleReport};
 use csv_agent_session::Session;
 use csv_agent_types::catalog::{Catalog, DType};
 use csv_agent_types::limits::FINDING_ROWS_MAX;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::{Failure, FailureKind};
 use csv_agent_worker::engine::{is_empty_column, table_of};
 
 use super::file::CheckRule;
@@ -151,7 +151,7 @@ fn place_of(name: &str, words: &str) -> Option<usize> {
 
 /// Returns the result of a rule whose query failed. Fails when the engine itself cannot run.
 fn undecided(failure: Failure) -> anyhow::Result<RuleOutcome> {
-    if failure.status == ExitStatus::Sandbox {
+    if failure.kind == FailureKind::Sandbox {
         return Err(failure.into());
     }
     Ok(RuleOutcome::Undecided(failure.message, failure.hint))

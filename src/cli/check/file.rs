@@ -14,7 +14,7 @@ use csv_agent_types::conversation::Assessment;
 use csv_agent_types::dataset_names::is_dataset_name;
 use csv_agent_types::limits::{CHECKS_BYTES_MAX, CHECKS_MAX};
 use csv_agent_types::named_file::{self, NotRead};
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use crate::ingest::{named_argument, options_of_flags};
 use crate::options::briefing::{text, wrong};
@@ -101,7 +101,7 @@ impl CheckRule {
 }
 
 impl ChecksFile {
-    /// Reads a file. Fails with [`ExitStatus::Input`] when it cannot be read or is not such a file; the message
+    /// Reads a file. Fails with `FailureKind::Input` when it cannot be read or is not such a file; the message
     /// has the line.
     pub(super) fn read(path: &Path) -> anyhow::Result<ChecksFile> {
         let bytes = match named_file::read(path, CHECKS_BYTES_MAX) {
@@ -109,7 +109,7 @@ impl ChecksFile {
                 let message = format!("cannot read `{}`: no such file", path.display());
                 let hint = "name the file with the rules; `csv-agent check --init DATA` proposes rules for a data \
                             file, and `csv-agent help checks` describes the form";
-                return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+                return Err(Failure::input(message).hint(hint).into());
             }
             bytes => bytes,
         };
@@ -163,7 +163,7 @@ impl ChecksFile {
         Ok(ChecksFile { data, rules })
     }
 
-    /// Demands that there is a rule. Fails with [`ExitStatus::Input`] when there is none.
+    /// Demands that there is a rule. Fails with `FailureKind::Input` when there is none.
     pub(super) fn demand_rules(&self, path: &Path) -> Result<(), Failure> {
         if !self.rules.is_empty() {
             return Ok(());

@@ -10,7 +10,7 @@ use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, value};
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::limits::CHECKS_BYTES_MAX;
 use csv_agent_types::named_file::{self, NotRead};
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use crate::options::briefing::text;
 use crate::stdout::answer_to;
@@ -96,7 +96,7 @@ impl ChecksLock {
         beside(checks, "lock")
     }
 
-    /// Reads a lock. Without a file, there are no claims. Fails with [`ExitStatus::Input`] when it cannot be
+    /// Reads a lock. Without a file, there are no claims. Fails with `FailureKind::Input` when it cannot be
     /// read, or this version did not write it.
     pub(super) fn read(path: &Path) -> anyhow::Result<ChecksLock> {
         let bytes = match named_file::read(path, CHECKS_BYTES_MAX) {
@@ -109,7 +109,7 @@ impl ChecksLock {
             let message = format!("cannot read `{}`: {reason}", path.display());
             let hint = "delete that entry, or the whole file, and run `csv-agent check --update`, or restore \
                         the file from version control";
-            Failure::new(ExitStatus::Input, message).hint(hint)
+            Failure::input(message).hint(hint)
         };
         let text = text(path, bytes)?;
         Ok(ChecksLock::parse(&text).map_err(|reason| wrong(&reason))?)

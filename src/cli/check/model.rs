@@ -21,7 +21,7 @@ use csv_agent_types::conversation::{
 use csv_agent_types::limits::{
     COMPILE_ROUNDS_MAX, COMPILED_SQL_BYTES_MAX, READING_BYTES_MAX, SCHEMA_BYTES_MAX,
 };
-use csv_agent_types::status::{BUILTIN, ExitStatus, Failure};
+use csv_agent_types::status::{BUILTIN, Failure};
 use csv_agent_worker::engine::table_of;
 
 use super::compile::{Compiled, unread_part};
@@ -215,7 +215,7 @@ impl Compiler {
                 status = signals.next() => Err(Failure::new(status, "interrupted").into()),
                 () = tokio::time::sleep(limit) => {
                     let message = format!("the model took longer than {} s", limit.as_secs());
-                    let failure = Failure::new(ExitStatus::Limit, message);
+                    let failure = Failure::limit(message);
                     Err(failure.hint("raise the limit with `--timeout`").into())
                 }
             }

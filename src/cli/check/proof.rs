@@ -17,7 +17,7 @@ use csv_agent_text::{
     sql::{identifier, literal},
 };
 use csv_agent_types::catalog::{Column, DType, Dataset};
-use csv_agent_types::status::{BUILTIN, ExitStatus};
+use csv_agent_types::status::{BUILTIN, FailureKind};
 use csv_agent_worker::engine::table_of;
 
 use super::lock::CompiledClaim;
@@ -85,7 +85,7 @@ fn counts(
     let mut counts = Vec::new();
     for prepared in prepared {
         counts.push(match prepared.ok().and_then(|_| results.next()) {
-            Some((_, Err(failure))) if failure.status == ExitStatus::Sandbox => {
+            Some((_, Err(failure))) if failure.kind == FailureKind::Sandbox => {
                 return Err(failure.into());
             }
             Some((path, Ok(_))) => {

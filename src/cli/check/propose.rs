@@ -18,7 +18,7 @@ use csv_agent_text::{
 };
 use csv_agent_types::catalog::DType;
 use csv_agent_types::conversation::Assessment;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use super::decide::{self, RuleStatement};
 use super::file::{CheckRule, RuleBody};
@@ -94,9 +94,7 @@ pub(super) fn propose(
     if kept.is_empty() {
         let message =
             "no rules to propose: the data satisfies none of the rules that csv-agent tries";
-        return Err(Failure::new(ExitStatus::Input, message)
-            .hint("write the rules yourself")
-            .into());
+        return Err(Failure::input(message).hint("write the rules yourself").into());
     }
     let mut text = format!("{HEADING}\n[data]\n");
     for (name, path) in &sources {
@@ -124,7 +122,7 @@ fn sources(session: &Session) -> anyhow::Result<Vec<(String, String)>> {
             let message =
                 format!("`{name}` comes from `{path}`, which is not a file with one table");
             let hint = "name files with one table; write rules about other data yourself";
-            return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+            return Err(Failure::input(message).hint(hint).into());
         }
         sources.push((name.to_owned(), path));
     }

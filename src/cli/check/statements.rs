@@ -6,7 +6,7 @@ use std::path::Path;
 use csv_agent_render::report::checks::RuleOutcome;
 use csv_agent_session::Session;
 use csv_agent_types::catalog::Catalog;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use super::compile::{Compiled, compile, with_fixed_form};
 use super::decide::{DATA_HINT, RuleStatement, text_cause};
@@ -73,7 +73,7 @@ impl<'a> Statements<'a> {
         Ok(())
     }
 
-    /// Demands that the lock has no claims but those of the rules. Fails with [`ExitStatus::Contract`] when it
+    /// Demands that the lock has no claims but those of the rules. Fails with `FailureKind::Contract` when it
     /// has others.
     pub(super) fn demand_current(&self, rules: &[CheckRule]) -> anyhow::Result<()> {
         let claims: Vec<&str> = rules.iter().filter_map(CheckRule::claim).collect();
@@ -81,7 +81,7 @@ impl<'a> Statements<'a> {
         let path = ChecksLock::path_of(self.checks);
         let message = format!("no rule makes the claim `{claim}` of `{}`", path.display());
         let hint = format!("`{}` removes it", self.command());
-        Err(Failure::new(ExitStatus::Contract, message).hint(hint).into())
+        Err(Failure::contract(message).hint(hint).into())
     }
 
     /// Returns the statement of a rule on these datasets, or why there is none.

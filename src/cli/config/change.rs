@@ -9,7 +9,7 @@ use std::process::Command;
 use anyhow::Context;
 use toml_edit::{DocumentMut, Item, Key, Table, TableLike, TomlError, Value};
 
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use crate::environment::Environment;
 use crate::options::config;
@@ -20,7 +20,7 @@ use crate::signals::{self, Signals};
 /// What a new file begins with.
 const HEADING: &str = "# Settings of csv-agent. `csv-agent help config` lists them.\n";
 
-/// Sets a setting. `key` is its name, or `profiles.NAME.SETTING`. Fails with [`ExitStatus::Usage`] when there
+/// Sets a setting. `key` is its name, or `profiles.NAME.SETTING`. Fails with `FailureKind::Usage` when there
 /// is no such setting, or it does not take the value.
 pub(super) fn set(path: &Path, key: &str, value: &str) -> anyhow::Result<()> {
     make_dir(path.parent().unwrap_or(Path::new("/")))
@@ -32,7 +32,7 @@ pub(super) fn set(path: &Path, key: &str, value: &str) -> anyhow::Result<()> {
         let message = "a price consists of several values";
         let hint = "write it with `csv-agent config edit`, as in the example of `csv-agent help \
                     config`";
-        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+        return Err(Failure::usage(message).hint(hint).into());
     }
     let mut refused: Option<Mistake> = None;
     for mut value in candidates(&names, value) {
@@ -53,7 +53,7 @@ pub(super) fn set(path: &Path, key: &str, value: &str) -> anyhow::Result<()> {
         }
     }
     let Mistake { message, hint, .. } = refused.context("a value has at least one reading")?;
-    let failure = Failure::new(ExitStatus::Usage, format!("cannot set `{key}`: {message}"));
+    let failure = Failure::usage(format!("cannot set `{key}`: {message}"));
     Err(failure.hint(hint.unwrap_or_else(|| "see `csv-agent help config`".to_owned())).into())
 }
 
@@ -62,7 +62,7 @@ fn put(document: &mut DocumentMut, names: &[String], value: Value) -> anyhow::Re
     let refusal = || {
         let message =
             format!("cannot set `{}`: a part of this name is a table or a value", names.join("."));
-        Failure::new(ExitStatus::Usage, message).hint("change it with `csv-agent config edit`")
+        Failure::usage(message).hint("change it with `csv-agent config edit`")
     };
     let table = table(document, names).ok_or_else(refusal)?;
     let last = &names[names.len() - 1];
@@ -95,13 +95,13 @@ pub(super) fn unset(path: &Path, key: &str) -> anyhow::Result<bool> {
         Some(false) => {
             let message = format!("`{key}` is a table with settings, not a setting");
             let hint = "name one of its settings, or remove the table with `csv-agent config edit`";
-            return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+            return Err(Failure::usage(message).hint(hint).into());
         }
         None if SETTINGS.iter().any(|it| it.key() == last) => return Ok(false),
         None => {
             let message = format!("there is no setting `{key}`");
             let hint = "see `csv-agent help config`";
-            return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+            return Err(Failure::usage(message).hint(hint).into());
         }
     }
     table.and_then(|it| it.remove(last));
@@ -117,7 +117,7 @@ pub(super) fn edit(path: &Path, environment: &Environment) -> anyhow::Result<()>
     let Some(words) = words else {
         let message = "no editor: neither `VISUAL` nor `EDITOR` is set";
         let hint = format!("set one of them, or change `{}` yourself", path.display());
-        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+        return Err(Failure::usage(message).hint(hint).into());
     };
     if !path.exists() {
         write(path, "")?;
@@ -129,15 +129,15 @@ pub(super) fn edit(path: &Path, environment: &Environment) -> anyhow::Result<()>
     drop(listening);
     let status = status.map_err(|error| {
         let message = format!("cannot start the editor `{}`: {error}", words[0]);
-        Failure::new(ExitStatus::Usage, message).hint("correct `VISUAL` or `EDITOR`")
+        Failure::usage(message).hint("correct `VISUAL` or `EDITOR`")
     })?;
     if !status.success() {
         let message = format!("the editor `{}` failed: {status}", words[0]);
-        return Err(Failure::new(ExitStatus::Usage, message).into());
+        return Err(Failure::usage(message).into());
     }
     let text = config::own_text(path)?.ok_or_else(|| {
         let message = format!("`{}` no longer exists", path.display());
-        Failure::new(ExitStatus::Setup, message)
+        Failure::setup(message)
     })?;
     config::parse(&text)
         .and_then(|document| {
@@ -161,7 +161,7 @@ fn names(key: &str) -> anyhow::Result<Vec<String>> {
     let keys = Key::parse(key).map_err(|_| {
         let message = format!("`{key}` is not a valid name of a setting");
         let hint = "write a name such as `model` or `profiles.work.base_url`";
-        Failure::new(ExitStatus::Usage, message).hint(hint)
+        Failure::usage(message).hint(hint)
     })?;
     let names: Vec<String> = keys.iter().map(|it| it.get().to_owned()).collect();
     Ok(match names.as_slice() {
@@ -268,7 +268,7 @@ fn make_dir(dir: &Path) -> io::Result<()> {
 
 fn cannot_write(path: &Path, error: &io::Error) -> Failure {
     let message = format!("cannot write `{}`: {error}", path.display());
-    Failure::new(ExitStatus::Setup, message)
+    Failure::setup(message)
 }
 
 /// Replaces the file atomically. A link stays a link, and a new file gets a heading.

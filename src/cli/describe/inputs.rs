@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use csv_agent_session::Session;
 use csv_agent_types::catalog::{Catalog, Dataset};
 use csv_agent_types::chosen::{chosen, is_named};
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::{Failure, FailureKind};
 
 use crate::diagnostics;
 use crate::engine::files_of;
+use crate::errors;
 use crate::ingest::{changed_sources, ingest_readable};
 use crate::options::GlobalOptions;
 
@@ -69,7 +70,7 @@ impl InputDataset {
 }
 
 fn is_about_file(error: &anyhow::Error) -> bool {
-    diagnostics::status_of(error) == ExitStatus::Input
+    errors::kind_of(error) == FailureKind::Input
 }
 
 /// Returns whether an argument means files: they exist, or it cannot be the name of a dataset.
@@ -90,7 +91,7 @@ fn datasets(names: &[String], options: &GlobalOptions) -> anyhow::Result<Vec<Inp
         };
         let message = format!("there is no file `{name}`, and no session with such a dataset");
         let hint = "name a file, or add one to a session with `csv-agent ingest FILE`";
-        return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+        return Err(Failure::input(message).hint(hint).into());
     }
     let dir = &options.session.dir;
     let catalog = Session::read_catalog(dir)?;

@@ -5,13 +5,13 @@ use std::path::Path;
 use tempfile::TempDir;
 
 use csv_agent_types::limits::DISK_FREE_BYTES_MIN;
-use csv_agent_types::status::ExitStatus;
+use csv_agent_types::status::FailureKind;
 use csv_agent_worker::environment::{self, Extras, Packages, PythonOptions};
 use csv_agent_worker::sandbox::{self, Confinement, Demand, FILES, SandboxOptions};
 use csv_agent_worker::{Worker, WorkerOptions};
 
 use super::{Check, CheckState};
-use crate::diagnostics;
+use crate::errors;
 use crate::options::GlobalOptions;
 use crate::setup::origin_of;
 use crate::terminal_graphics::{self, Images};
@@ -28,7 +28,7 @@ pub(super) async fn try_python(
 ) -> anyhow::Result<(Vec<Check>, Option<Confinement>)> {
     let mut checks = Vec::new();
     let mut tell = |state, found: String| checks.push(Check::new("python", state, found));
-    let problem = CheckState::Problem(ExitStatus::Sandbox);
+    let problem = CheckState::Problem(FailureKind::Sandbox);
     match environment::find(options, Extras::default()).await {
         Ok(Some(interpreter)) => {
             let place = interpreter.executable.display().to_string();
@@ -58,7 +58,7 @@ pub(super) async fn try_python(
                 tell(missing, found);
             }
             Err(error) => {
-                let hint = diagnostics::hint_of(&error).unwrap_or_default();
+                let hint = errors::hint_of(&error).unwrap_or_default();
                 let found = format!("{error:#}; until then a model computes only with SQL; {hint}");
                 tell(missing, found);
             }
@@ -112,8 +112,8 @@ pub(super) fn rules(confinement: &Confinement, demand: Demand) -> Vec<Check> {
     };
     let missing = confinement.missing.iter().map(|rule| {
         let state = match demand {
-            Demand::Everything => CheckState::Problem(ExitStatus::Sandbox),
-            Demand::Files if rule == FILES => CheckState::Problem(ExitStatus::Sandbox),
+            Demand::Everything => CheckState::Problem(FailureKind::Sandbox),
+            Demand::Files if rule == FILES => CheckState::Problem(FailureKind::Sandbox),
             Demand::Files | Demand::Nothing => CheckState::Warning,
         };
         Check::new("sandbox", state, format!("{rule}: not enforced"))

@@ -4,7 +4,7 @@ use csv_agent_provider::error::{ProviderError, ProviderErrorKind};
 use csv_agent_provider::health::{Health, look, name};
 use csv_agent_provider::{Key, RemoteOptions, is_on_this_machine};
 use csv_agent_types::limits::SERVER_LOOK;
-use csv_agent_types::status::ExitStatus;
+use csv_agent_types::status::FailureKind;
 
 use super::{Check, CheckState};
 use crate::options::ask::{ProviderChoice, provider};
@@ -79,7 +79,7 @@ impl Server {
                 Some(unreached) => {
                     let advice = "check that a server runs there and that the network is up";
                     let found = format!("{}; {advice}", unreached.message);
-                    Check::new("server", CheckState::Problem(ExitStatus::Provider), found)
+                    Check::new("server", CheckState::Problem(FailureKind::Provider), found)
                 }
                 None => Check::failed("server", &error),
             },
@@ -108,7 +108,7 @@ fn key(settings: &Settings, is_here: bool) -> (Check, Option<Key>, Sent) {
         KeySource::None => {
             let found = "none: set OPENAI_API_KEY (for Anthropic, ANTHROPIC_API_KEY), or ask without a key with \
                  `--model builtin`, or set `api_key_file` or `api_key_cmd` (see `csv-agent help config`)";
-            let check = Check::new("key", CheckState::Problem(ExitStatus::Auth), found);
+            let check = Check::new("key", CheckState::Problem(FailureKind::Auth), found);
             return (check, None, Sent::NoKey);
         }
     };
@@ -146,11 +146,11 @@ fn judge(health: &Health, model: &str, sent: Sent, is_here: bool) -> Check {
             )
         }
         (ProviderErrorKind::Unauthorized, Sent::Key) => {
-            check(CheckState::Problem(ExitStatus::Auth), told)
+            check(CheckState::Problem(FailureKind::Auth), told)
         }
         (ProviderErrorKind::Unauthorized, Sent::NoKey) if is_here => {
             let found = format!("requires a key (status {status}), but no key is set");
-            check(CheckState::Problem(ExitStatus::Auth), found)
+            check(CheckState::Problem(FailureKind::Auth), found)
         }
         (ProviderErrorKind::Unauthorized, Sent::NoKey) => {
             check(CheckState::Ok, format!("answers, and requires a key (status {status})"))

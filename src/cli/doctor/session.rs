@@ -14,8 +14,9 @@ use csv_agent_session::repair::{
 use csv_agent_session::{Access, Session};
 use csv_agent_types::catalog::Dataset;
 use csv_agent_types::named_file;
-use csv_agent_types::status::ExitStatus;
+use csv_agent_types::status::FailureKind;
 
+use crate::errors::ExitStatus;
 use crate::ingest::ingest_in_place;
 use crate::listing::{self, Listing};
 use crate::options::GlobalOptions;
@@ -70,7 +71,7 @@ pub(super) fn run(mends: bool, options: &GlobalOptions) -> anyhow::Result<ExitSt
     if !mends && options.has_notes() {
         diagnostics::note(&format!("repair the session with `{}`", mending(dir)));
     }
-    Ok(ExitStatus::Setup)
+    Ok(ExitStatus::Failed(FailureKind::Setup))
 }
 
 fn word(state: Health) -> &'static str {

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use csv_agent_ingest::{DatasetFiles, IngestOptions, sync_dir};
 use csv_agent_session::Session;
 use csv_agent_types::catalog::Dataset;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use super::job::{Ingested, Target};
 use crate::usage::nearest;
@@ -109,7 +109,7 @@ impl Batch {
                 None => "nothing was ingested; `--dry-run` without the flag shows the columns"
                     .to_owned(),
             };
-            Failure::new(ExitStatus::Usage, message).hint(hint).into()
+            Failure::usage(message).hint(hint).into()
         });
         let errors = errors.collect();
         self.done.clear();

@@ -15,7 +15,7 @@ use tempfile::NamedTempFile;
 use csv_agent_ingest::{Awaited, DatasetFiles, IngestOptions, Source, why_no_lines};
 use csv_agent_session::{Access, Session};
 use csv_agent_types::catalog::{Catalog, Dataset};
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use super::bar::IngestBar;
 use super::origin::origin;
@@ -307,7 +307,7 @@ impl From<&NameTaken> for Failure {
         let hint = format!(
             "replace it with `{replace}`, or give the new one another name, as in `NAME={source}`{flag}"
         );
-        Failure::new(ExitStatus::Input, taken.to_string()).hint(hint)
+        Failure::input(taken.to_string()).hint(hint)
     }
 }
 
@@ -371,7 +371,7 @@ pub(super) fn unpack(
             entry.bytes
         );
         let hint = "raise the limit with `--max-bytes`";
-        return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+        return Err(Failure::input(message).hint(hint).into());
     }
     let temp = std::env::temp_dir();
     let dir = dir.unwrap_or(&temp);

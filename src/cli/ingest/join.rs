@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use csv_agent_ingest::{IngestOptions, Opened, Union, files_at_once};
 use csv_agent_types::catalog::Dataset;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use super::bar::IngestBar;
 use super::job::{Change, IngestContext, Ingested, NameTaken, unpack};
@@ -126,7 +126,7 @@ impl Joining {
         let message =
             format!("cannot join `{}`: not all of its files can be read", self.shown_name());
         let hint = "make them readable, or name only the files to join";
-        Failure::new(ExitStatus::Input, message).hint(hint)
+        Failure::input(message).hint(hint)
     }
 
     /// Returns the user's paths, as in the catalog.
@@ -162,7 +162,7 @@ impl Joining {
             Input::Table(_) | Input::Stdin => {
                 let message = "cannot join stdin with files";
                 let hint = "write it to a file first";
-                Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
+                Err(Failure::usage(message).hint(hint).into())
             }
         }
     }

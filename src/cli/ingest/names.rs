@@ -11,7 +11,7 @@ use std::path::{Component, Path};
 use csv_agent_types::catalog::{Catalog, Dataset};
 use csv_agent_types::dataset_names::is_same;
 use csv_agent_types::limits::DATASET_NAME_BYTES_MAX;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use super::IfExists;
 use super::origin::{absolute, origin, origin_of};
@@ -132,7 +132,7 @@ pub(super) fn by_pattern(inputs: &[&Input], pattern: &NamePattern) -> anyhow::Re
                 input.shown_name()
             );
             let hint = "add a part in which they differ, such as `{parent}` or `{ending}`";
-            return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+            return Err(Failure::usage(message).hint(hint).into());
         }
         names.push(name);
     }

@@ -15,11 +15,12 @@ use csv_agent_text::sanitize;
 use csv_agent_types::catalog::Dataset;
 use csv_agent_types::dataset_names::{is_dataset_name, is_same};
 use csv_agent_types::frame::Frame;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::{Failure, FailureKind};
 
 use super::job::{Change, Ingested, NameTaken, Target, change_of, is_as_told};
 use super::{IfExists, IngestFlags, InputOutcomes, options_of};
 use crate::diagnostics;
+use crate::errors::{self, ExitStatus};
 use crate::options::settings::Settings;
 use crate::options::{GlobalOptions, cluster_options};
 use crate::signals::{self, Signals};
@@ -34,8 +35,7 @@ struct Registration {
 
 /// Parses `NAME=PATH` or `NAME=TABLE`.
 fn wanted(text: &str) -> Result<Registration, Failure> {
-    let refuse =
-        |message: String, hint: String| Err(Failure::new(ExitStatus::Usage, message).hint(hint));
+    let refuse = |message: String, hint: String| Err(Failure::usage(message).hint(hint));
     let example = "write `NAME=PATH` or `NAME=TABLE`, such as `flights=/data/flights/`";
     // A partition directory contains a `=` itself.
     let Some((name, what)) = text.split_once('=').filter(|it| !it.0.contains('/')) else {
@@ -57,7 +57,7 @@ fn wanted(text: &str) -> Result<Registration, Failure> {
 fn text_of(path: &Path) -> Result<&str, Failure> {
     path.to_str().ok_or_else(|| {
         let message = format!("`{}` is not valid UTF-8", path.display());
-        Failure::new(ExitStatus::Usage, message).hint("name it with a glob: `NAME=DIR/*`")
+        Failure::usage(message).hint("name it with a glob: `NAME=DIR/*`")
     })
 }
 
@@ -68,9 +68,7 @@ fn all_wanted(paths: &[PathBuf]) -> anyhow::Result<Vec<Registration>> {
         let next = wanted(text_of(path)?)?;
         if all.iter().any(|it| is_same(&it.name, &next.name)) {
             let message = format!("two datasets cannot both have the name `{}`", next.name);
-            return Err(Failure::new(ExitStatus::Usage, message)
-                .hint("give one of them another name")
-                .into());
+            return Err(Failure::usage(message).hint("give one of them another name").into());
         }
         all.push(next);
     }
@@ -83,7 +81,7 @@ pub(super) fn check(flags: &IngestFlags, url: &str) -> anyhow::Result<()> {
     if flags.name.is_some() {
         let message = "`--name` applies only to files on this machine";
         let hint = "with `--remote`, write each dataset as `NAME=PATH` or `NAME=TABLE`";
-        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+        return Err(Failure::usage(message).hint(hint).into());
     }
     all_wanted(&flags.paths).map(drop)
 }
@@ -137,7 +135,7 @@ pub(super) fn ingest(
                 Ok(ingested) => done.push(ingested),
                 Err(error) => {
                     line.suspend(|| diagnostics::error(&error, options.terminal.stderr.colour));
-                    status = status.worst(diagnostics::status_of(&error));
+                    status = status.max(errors::status_of(&error));
                 }
             }
         }
@@ -234,7 +232,7 @@ impl LiveLine {
         mut work: Pin<Box<impl Future<Output = T>>>,
         signals: &mut Signals,
         mut activity: Option<&mut watch::Receiver<Activity>>,
-    ) -> Result<T, ExitStatus> {
+    ) -> Result<T, FailureKind> {
         let hear = async |activity: &mut Option<&mut watch::Receiver<Activity>>| {
             let activity = activity.as_deref_mut()?;
             activity.changed().await.ok()?;
@@ -285,7 +283,7 @@ fn check_one_cluster<'a>(
     } else {
         others.to_owned()
     };
-    Err(Failure::new(ExitStatus::Input, message).hint(hint))
+    Err(Failure::input(message).hint(hint))
 }
 
 /// Adds a dataset to the session, unless its name is used.
@@ -346,7 +344,7 @@ pub(crate) fn heads(
     ask(endpoint, known, options, cluster, read)
 }
 
-fn cut(signal: ExitStatus) -> Failure {
+fn cut(signal: FailureKind) -> Failure {
     Failure::new(signal, "interrupted")
 }
 

@@ -19,7 +19,7 @@ use csv_agent_session::own_files;
 use csv_agent_text::lists::all_names;
 use csv_agent_types::dataset_names::is_dataset_name;
 use csv_agent_types::limits::{SOURCE_LEVELS_MAX, SOURCES_MAX};
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::{Failure, FailureKind};
 
 use super::job::unpack;
 use super::{counted, template};
@@ -210,7 +210,7 @@ pub(super) fn matches(pattern: &str, cancelled: &AtomicBool) -> anyhow::Result<M
 
 fn unreadable(path: &Path, error: &io::Error) -> anyhow::Error {
     let message = format!("cannot read the directory `{}`: {}", path.display(), error.kind());
-    Failure::new(ExitStatus::Input, message).hint("make it readable for this user").into()
+    Failure::input(message).hint("make it readable for this user").into()
 }
 
 struct Finder<'a> {
@@ -286,7 +286,7 @@ impl Finder<'_> {
                 let message = format!("`{pattern}` is not a valid pattern: {reason}");
                 let hint = "`*` matches any characters, `?` one character, `[ab]` one of these, \
                             and `**` directories";
-                self.fail(ExitStatus::Usage, message, hint);
+                self.fail(FailureKind::Usage, message, hint);
                 return Ok(());
             }
             found => found,
@@ -314,7 +314,7 @@ impl Finder<'_> {
             let message = format!("no file matches `{pattern}`");
             let hint =
                 "check the path; `**` matches directories of any depth, as in `data/**/*.csv`";
-            self.fail(ExitStatus::Input, message, hint);
+            self.fail(FailureKind::Input, message, hint);
         }
         Ok(())
     }
@@ -333,7 +333,7 @@ impl Finder<'_> {
         if own_files::within_session(path).is_some() {
             let message = format!("`{}` belongs to a session and is not data", path.display());
             let hint = "name the directory of your data; `csv-agent query` reads the datasets";
-            self.fail(ExitStatus::Input, message, hint);
+            self.fail(FailureKind::Input, message, hint);
             return Ok(());
         }
         let mut others = Others::default();
@@ -355,7 +355,7 @@ impl Finder<'_> {
                 DATA.map(|it| format!("`.{it}`")).join(", "),
                 shown.trim_end_matches('/')
             );
-            self.fail(ExitStatus::Input, message, &hint);
+            self.fail(FailureKind::Input, message, &hint);
         } else {
             self.skip(&shown, &others);
         }
@@ -475,7 +475,7 @@ impl Finder<'_> {
             let names = entries.iter().take(NAMED_MAX).map(|it| format!("`{}`", it.path));
             let more = if NAMED_MAX < entries.len() { ", …" } else { "" };
             let hint = format!("it contains {}{more}", names.collect::<Vec<_>>().join(", "));
-            self.fail(ExitStatus::Input, format!("`{shown}` does not contain `{part}`"), &hint);
+            self.fail(FailureKind::Input, format!("`{shown}` does not contain `{part}`"), &hint);
             return Ok(());
         }
         let mut n_data = 0;
@@ -514,7 +514,7 @@ impl Finder<'_> {
             self.skip(&shown, &others);
         } else {
             let message = format!("no data in `{shown}`: it contains {}", others.words());
-            self.fail(ExitStatus::Input, message, "unpack it and name the files");
+            self.fail(FailureKind::Input, message, "unpack it and name the files");
         }
         Ok(())
     }
@@ -564,7 +564,7 @@ impl Finder<'_> {
                     let message = format!(
                         "cannot read `{shown}/{part}`: `{shown}` is not a workbook, a database or an archive"
                     );
-                    self.fail(ExitStatus::Input, message, "name the file without the rest");
+                    self.fail(FailureKind::Input, message, "name the file without the rest");
                     return Ok(());
                 }
             },
@@ -590,7 +590,7 @@ impl Finder<'_> {
         if chosen.is_empty() && !wanted.is_empty() {
             let noun = tables.noun;
             let message = format!("`{shown}` has no {noun} named `{}`", wanted.join("` or `"));
-            self.fail(ExitStatus::Input, message, &format!("it has {}", all_names(tables.all())));
+            self.fail(FailureKind::Input, message, &format!("it has {}", all_names(tables.all())));
             return Ok(());
         }
         if let (true, Some(words)) = (wanted.is_empty(), tables.left_out_words()) {
@@ -615,7 +615,7 @@ impl Finder<'_> {
         if SOURCES_MAX <= self.sources.inputs.len() {
             let message = format!("there are more than {SOURCES_MAX} files");
             let hint = "name fewer directories, or join the files with `--union`";
-            return Err(Failure::new(ExitStatus::Input, message).hint(hint).into());
+            return Err(Failure::input(message).hint(hint).into());
         }
         self.sources.inputs.push(input);
         Ok(())
@@ -638,8 +638,8 @@ impl Finder<'_> {
         }
     }
 
-    fn fail(&mut self, status: ExitStatus, message: String, hint: &str) {
-        self.sources.errors.push(Failure::new(status, message).hint(hint).into());
+    fn fail(&mut self, kind: FailureKind, message: String, hint: &str) {
+        self.sources.errors.push(Failure::new(kind, message).hint(hint).into());
     }
 }
 

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::{Failure, FailureKind};
 
 /// Reports once which directory is full, with its free bytes and those of the file, and a hint. Other
 /// errors are unchanged.
@@ -32,7 +32,7 @@ pub(super) fn explain(
     } else {
         "free some space there, or name a directory on another disk in `TMPDIR`"
     };
-    Failure::new(ExitStatus::Internal, message).hint(hint).into()
+    Failure::new(FailureKind::Internal, message).hint(hint).into()
 }
 
 /// Returns the free space at an existing or future `dir`.
@@ -48,8 +48,8 @@ mod tests {
     use std::path::Path;
 
     use super::explain;
-    use crate::diagnostics;
-    use csv_agent_types::status::ExitStatus;
+    use crate::errors;
+    use csv_agent_types::status::FailureKind;
 
     #[test]
     fn a_full_disk_is_named_once_with_a_way_out() {
@@ -61,8 +61,8 @@ mod tests {
         let expected = "cannot ingest `a.csv`: there is not enough space on the disk of `/s` (";
         assert!(text.starts_with(expected), "{text}");
         assert!(text.ends_with(" bytes are free, the file has 9 bytes)"), "{text}");
-        assert!(diagnostics::hint_of(&error).is_some_and(|it| it.contains("`--session-dir`")));
-        assert_eq!(diagnostics::status_of(&error), ExitStatus::Internal);
+        assert!(errors::hint_of(&error).is_some_and(|it| it.contains("`--session-dir`")));
+        assert_eq!(errors::kind_of(&error), FailureKind::Internal);
         let other = explain(anyhow::anyhow!("no"), None, None, Path::new("/s"), true);
         assert_eq!(other.to_string(), "no");
     }

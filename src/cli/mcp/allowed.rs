@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use csv_agent_session::own_files;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use crate::ingest::{files_of, path_of};
 
@@ -27,7 +27,7 @@ impl Allowed {
             let found = dir.canonicalize().ok().filter(|it| it.is_dir());
             found.ok_or_else(|| {
                 let message = format!("`--allow {}` is not a directory", dir.display());
-                Failure::new(ExitStatus::Input, message).hint("name a directory that exists")
+                Failure::input(message).hint("name a directory that exists")
             })
         };
         let dirs = dirs.iter().map(real).collect::<Result<Vec<_>, _>>()?;

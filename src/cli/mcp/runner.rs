@@ -26,11 +26,12 @@ use csv_agent_types::catalog::Catalog;
 use csv_agent_types::conversation::{Question, ToolCall};
 use csv_agent_types::event::{Body, Event, Status};
 use csv_agent_types::limits::PAGE_IMAGE_BYTES_MAX;
-use csv_agent_types::status::{BUILTIN, ExitStatus, Failure};
+use csv_agent_types::status::{BUILTIN, Failure, FailureKind};
 
 use super::allowed::Allowed;
 use super::child;
 use crate::diagnostics;
+use crate::errors::{self, ExitStatus, exit_code};
 use crate::ingest::files_of;
 use crate::options::TurnOptions;
 use crate::signals::{self, Signals};
@@ -49,7 +50,7 @@ pub(super) struct CallRunner {
     runtime: Runtime,
     signals: Signals,
     /// The signal that ended a call.
-    signal: Option<ExitStatus>,
+    signal: Option<FailureKind>,
     open: Option<OpenSession>,
     /// An agent that is prepared for the first session.
     spare: Option<Agent>,
@@ -141,15 +142,15 @@ impl CallRunner {
                 // A call that loses stays in the queue.
                 tokio::select! {
                     call = queue.recv() => Ok(call),
-                    status = signals.next() => Err(status),
+                    kind = signals.next() => Err(kind),
                 }
             });
             let call = match next {
                 Ok(Some(call)) => call,
                 Ok(None) => break,
-                Err(status) => {
+                Err(kind) => {
                     self.close();
-                    return status;
+                    return ExitStatus::Failed(kind);
                 }
             };
             if call.stop.is_set() {
@@ -158,9 +159,9 @@ impl CallRunner {
             let answer = self.answer(&call);
             // A client that has cancelled the call is not there to take the answer.
             let _ = call.reply.send(answer);
-            if let Some(status) = self.signal {
+            if let Some(kind) = self.signal {
                 self.close();
-                return status;
+                return ExitStatus::Failed(kind);
             }
         }
         self.close();
@@ -281,7 +282,7 @@ impl CallRunner {
                     "ask the user to run `csv-agent ingest FILE`, as this server reads no files",
                 ),
             };
-            return Err(Failure::new(ExitStatus::Setup, message).hint(hint).into());
+            return Err(Failure::setup(message).hint(hint).into());
         }
         let session = Session::open(dir, Access::Existing, lock)?;
         Ok((session, self.spare.take().unwrap_or_else(|| self.agent())))
@@ -305,7 +306,7 @@ impl CallRunner {
         let stop = async {
             // The signal is kept for the caller; a cancelled call ends only its turn.
             tokio::select! {
-                () = call.stop.wait() => ExitStatus::Interrupted,
+                () = call.stop.wait() => FailureKind::Interrupted,
                 status = signals.next() => {
                     *signal = Some(status);
                     status
@@ -431,8 +432,8 @@ impl CallRunner {
         match self.ingest(&work, &dir, None)? {
             Ok((_, remarks)) => remarks.iter().for_each(|it| diagnostics::note(it)),
             Err(message) => {
-                let status = self.signal.unwrap_or(ExitStatus::Input);
-                return Err(Failure::new(status, message).into());
+                let kind = self.signal.unwrap_or(FailureKind::Input);
+                return Err(Failure::new(kind, message).into());
             }
         }
         self.options.agent.check_withheld(&Session::read_catalog(&dir)?)?;
@@ -460,7 +461,8 @@ impl CallRunner {
         let Some(output) = self.command(dir, arguments, Some(&call.stop))? else {
             return Ok(PendingCall::answer(work, Err("the call was cancelled".to_owned())));
         };
-        let is_different = output.status.code() == Some(ExitStatus::Replay.code().into());
+        let is_different =
+            output.status.code() == Some(exit_code(Some(FailureKind::Replay)).into());
         if !output.status.success() && !is_different {
             let document: Value = serde_json::from_slice(&output.stdout).unwrap_or_default();
             let told = document["error"]["message"].as_str().or(document["text"].as_str());
@@ -592,6 +594,6 @@ fn png_of(events: &[Event], session_dir: &Path) -> Option<Vec<u8>> {
 
 /// Returns an error as a sentence for the client: what is wrong, and what to do.
 fn told(error: &anyhow::Error) -> String {
-    let hint = diagnostics::hint_of(error).map(|it| format!("; {}", it.replace('\n', "; ")));
+    let hint = errors::hint_of(error).map(|it| format!("; {}", it.replace('\n', "; ")));
     format!("{error:#}{}", hint.unwrap_or_default())
 }

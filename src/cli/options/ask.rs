@@ -17,7 +17,7 @@ use csv_agent_types::conversation::{Assessment, Price};
 use csv_agent_types::limits::{FIRST_EVENT, IMAGES_MAX, Limits, QUESTION_BYTES_MAX, STREAM_IDLE};
 use csv_agent_types::named_file;
 use csv_agent_types::redaction::Redaction;
-use csv_agent_types::status::{BUILTIN, ExitStatus, Failure};
+use csv_agent_types::status::{BUILTIN, Failure, FailureKind};
 
 use super::briefing::briefing;
 use super::config::prices;
@@ -32,6 +32,7 @@ use super::settings::{
 use super::{GlobalOptions, cluster_access, demand, python_options, sandbox_options};
 use crate::diagnostics;
 use crate::environment::Environment;
+use crate::errors;
 use crate::flags::{AskFlags, ChatFlags, FailOn, InputForm, Require, TurnFlags};
 use crate::inputs::Inputs;
 use crate::terminal_graphics::Images;
@@ -161,14 +162,14 @@ impl AskOptions {
                 "there are {} images; the limit of a question is {IMAGES_MAX}",
                 flags.image.len()
             );
-            return Err(Failure::new(ExitStatus::Usage, message).into());
+            return Err(Failure::usage(message).into());
         }
         let images = flags.image;
         let mut turn = TurnOptions::resolve(flags.turn, global, settings)?;
         if flags.pick.is_some() && !matches!(turn.provider, ProviderChoice::Builtin) {
             let message = "`--pick`: only the built-in analyst offers readings to pick from";
             let hint = "leave out `--pick`, or ask the built-in analyst with `--model builtin`";
-            return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+            return Err(Failure::usage(message).hint(hint).into());
         }
         turn.answer.output = flags.output.filter(|it| it != Path::new("-"));
         turn.agent.gates.table = flags.table.clone().filter(|_| writes_table(&turn.global));
@@ -289,7 +290,7 @@ impl TurnOptions {
         {
             // Without them, the gate would pass whatever the values are.
             let hint = "name the thresholds with `--thresholds FILE`";
-            return Err(Failure::new(ExitStatus::Setup, message).hint(hint).into());
+            return Err(Failure::setup(message).hint(hint).into());
         }
         // Named columns are withheld, whatever the other settings are.
         let columns = settings.choose(&REDACT)?.value.unwrap_or_default().into_iter();
@@ -335,6 +336,7 @@ impl TurnOptions {
             schema,
             withheld,
             redact: flags.redact,
+            exit_codes: errors::exit_code,
         };
         let (record, ephemeral) = (flags.record, flags.ephemeral);
         Ok(TurnOptions { global, agent, provider, record, files, ephemeral, answer })
@@ -367,7 +369,7 @@ impl TurnOptions {
         if self.record.is_some() || matches!(self.provider, ProviderChoice::Replay(_)) {
             let message = "cannot change the model: a cassette belongs to one model";
             let hint = "start a chat without `--record` and `--replay`";
-            return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+            return Err(Failure::usage(message).hint(hint).into());
         }
         let chain = matches!(&self.provider, ProviderChoice::Remote(remote, _) if remote.chain);
         let flags = settings.flags_with_model(model);
@@ -402,12 +404,12 @@ fn gates(given: &[FailOn]) -> (Option<Assessment>, bool) {
     })
 }
 
-/// Checks that no two reports share one file. Fails with [`ExitStatus::Usage`] when two do.
+/// Checks that no two reports share one file. Fails with `FailureKind::Usage` when two do.
 pub(crate) fn demand_apart(targets: &[ReportTarget]) -> anyhow::Result<()> {
     let files: Vec<&PathBuf> = targets.iter().filter_map(|it| it.file.as_ref()).collect();
     if let Some(twice) = (1..files.len()).find(|it| files[..*it].contains(&files[*it])) {
         let message = format!("two reports would be written to `{}`", files[twice].display());
-        return Err(Failure::new(ExitStatus::Usage, message).hint("give each its own file").into());
+        return Err(Failure::usage(message).hint("give each its own file").into());
     }
     Ok(())
 }
@@ -444,7 +446,7 @@ fn price(model: &str, settings: &Settings) -> anyhow::Result<Option<Price>> {
          with `input`, \
          `cached_input` and `output`"
     );
-    Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
+    Err(Failure::usage(message).hint(hint).into())
 }
 
 /// Returns the provider of a question without flags of its own. Fails when the settings name no server, or one
@@ -484,7 +486,7 @@ fn choose_provider(
     {
         let message = format!("there is no model `{model}`");
         let hint = format!("did you mean `{BUILTIN}`, the analyst inside csv-agent?");
-        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+        return Err(Failure::usage(message).hint(hint).into());
     }
     remote(settings, asked)
 }
@@ -506,7 +508,7 @@ fn builtin(settings: &Settings, asked: Demands) -> anyhow::Result<ProviderChoice
         let message = "`--schema`: the built-in analyst answers only in sentences";
         let hint = "name a model with `--model NAME`, or use `--json`, which has the tables of an \
                     answer as data";
-        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+        return Err(Failure::usage(message).hint(hint).into());
     }
     let base_url = settings.choose(&BASE_URL_OF_MODEL)?.origin;
     let flag = match base_url {
@@ -516,7 +518,7 @@ fn builtin(settings: &Settings, asked: Demands) -> anyhow::Result<ProviderChoice
     let Some(flag) = flag else { return Ok(ProviderChoice::Builtin) };
     let message = format!("`{flag}`: the built-in analyst uses no server");
     let hint = format!("leave out `{flag}`, or name a model of the server with `--model NAME`");
-    Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
+    Err(Failure::usage(message).hint(hint).into())
 }
 
 /// Whether a key is required is not decided here: a local server may need none.
@@ -525,9 +527,9 @@ fn remote(settings: &Settings, asked: Demands) -> anyhow::Result<ProviderChoice>
     let base_url = chosen.value.unwrap_or_default();
     if !(base_url.starts_with("http://") || base_url.starts_with("https://")) {
         let (origin, status) = match chosen.origin {
-            ValueOrigin::Flag(name) => (name.to_owned(), ExitStatus::Usage),
-            ValueOrigin::Variable(name) => (name.to_owned(), ExitStatus::Setup),
-            origin => (origin.to_string(), ExitStatus::Setup),
+            ValueOrigin::Flag(name) => (name.to_owned(), FailureKind::Usage),
+            ValueOrigin::Variable(name) => (name.to_owned(), FailureKind::Setup),
+            origin => (origin.to_string(), FailureKind::Setup),
         };
         let shown = without_password(&base_url);
         let message = format!("{origin}: `{shown}` is not a valid URL of a server");
@@ -538,7 +540,7 @@ fn remote(settings: &Settings, asked: Demands) -> anyhow::Result<ProviderChoice>
         // The default model belongs to another server.
         let message = "the profile `local` names a server, but no model";
         let hint = "add `--model NAME`, or `model = \"NAME\"` to `[profiles.local]`";
-        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+        return Err(Failure::usage(message).hint(hint).into());
     }
     let (key, _) = KeySource::choose(settings)?;
     let api: Option<Api> = settings.get(&API)?.into();
@@ -546,7 +548,7 @@ fn remote(settings: &Settings, asked: Demands) -> anyhow::Result<ProviderChoice>
     if let Some(api) = api.filter(|it| asked.chain && *it != Api::Responses) {
         let message = format!("`--chain`: the {} does not store responses", api.title());
         let hint = "leave out `--chain`, or use `--api responses`";
-        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+        return Err(Failure::usage(message).hint(hint).into());
     }
     let options = RemoteOptions {
         base_url,
@@ -571,7 +573,7 @@ fn events_target(text: &str) -> anyhow::Result<EventsTarget> {
         if let Some(dir) = dir {
             let message = format!("`--events {text}`: there is no directory `{}`", dir.display());
             let hint = format!("make it with `mkdir -p {}`", tips::quoted(&dir.to_string_lossy()));
-            return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+            return Err(Failure::usage(message).hint(hint).into());
         }
         return Ok(EventsTarget::File(path));
     };
@@ -583,26 +585,25 @@ fn events_target(text: &str) -> anyhow::Result<EventsTarget> {
         Ok(descriptor) if 2 <= descriptor => {
             let message = format!("`--events {text}`: descriptor {descriptor} is not open");
             let hint = format!("open it, as in `--events {text} {descriptor}>events.jsonl`");
-            Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
+            Err(Failure::usage(message).hint(hint).into())
         }
         Ok(_) => {
             let message = format!("`--events {text}`: events cannot be written to stdin or stdout");
             let hint =
                 "use `--events fd:3 3>events.jsonl`, or `--format jsonl` for events on stdout";
-            Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
+            Err(Failure::usage(message).hint(hint).into())
         }
         Err(_) => {
             let message = format!("`--events {text}`: `{number}` is not a valid file descriptor");
             let hint = "use `--events fd:3 3>events.jsonl`";
-            Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
+            Err(Failure::usage(message).hint(hint).into())
         }
     }
 }
 
 fn read_file(path: &Path) -> anyhow::Result<String> {
-    let file = named_file::open(path).map_err(|reason| {
-        Failure::new(ExitStatus::Input, format!("cannot open `{}`: {reason}", path.display()))
-    })?;
+    let file = named_file::open(path)
+        .map_err(|reason| Failure::input(format!("cannot open `{}`: {reason}", path.display())))?;
     read_question(file, &format!("`{}`", path.display()))
 }
 
@@ -615,7 +616,7 @@ fn read_question(from: impl Read, shown_name: &str) -> anyhow::Result<String> {
         let message =
             format!("the question in {shown_name} is longer than {QUESTION_BYTES_MAX} bytes");
         let hint = "add data with `-f FILE`, or with `-f -` from stdin";
-        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+        return Err(Failure::usage(message).hint(hint).into());
     }
     match String::from_utf8(bytes) {
         Ok(text) => Ok(text.trim_start_matches('\u{feff}').trim().to_owned()),
@@ -623,7 +624,7 @@ fn read_question(from: impl Read, shown_name: &str) -> anyhow::Result<String> {
             let at = error.utf8_error().valid_up_to();
             let message = format!("cannot read the question in {shown_name} as UTF-8: byte {at}");
             let hint = "convert it first, such as with `iconv -t utf-8`";
-            Err(Failure::new(ExitStatus::Usage, message).hint(hint).into())
+            Err(Failure::usage(message).hint(hint).into())
         }
     }
 }
@@ -636,7 +637,7 @@ fn asked(words: &[String]) -> anyhow::Result<Option<String>> {
     {
         let message = format!("the question begins with `{file}`, which is a file");
         let hint = format!("name each file with its own flag: `-f {}`", quoted(file));
-        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+        return Err(Failure::usage(message).hint(hint).into());
     }
     Ok((!words.is_empty()).then(|| words.join(" ")))
 }
@@ -647,12 +648,12 @@ fn not_blank(question: String) -> anyhow::Result<String> {
 
 fn no_question() -> Failure {
     let hint = "try `csv-agent ask \"How many rows are there?\"`";
-    Failure::new(ExitStatus::Usage, "no question").hint(hint)
+    Failure::usage("no question").hint(hint)
 }
 
 fn stdin_twice() -> Failure {
     let message = "cannot read both data and questions from stdin";
-    Failure::new(ExitStatus::Usage, message).hint("give one of them as a file")
+    Failure::usage(message).hint("give one of them as a file")
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use csv_agent_session::directory::Directory;
 use csv_agent_text::sanitize;
 use csv_agent_types::limits::{CONFIG_BYTES_MAX, KNOWLEDGE_FILE_BYTES_MAX};
 use csv_agent_types::named_file::{self, NotRead};
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::{Failure, FailureKind};
 use csv_agent_types::thresholds::{Range, Ratings};
 
 use super::config::document::{Mistake, line_of};
@@ -26,7 +26,7 @@ const SESSION_FILE: &str = "knowledge.md";
 const RATINGS: [&str; 3] = ["good", "warning", "bad"];
 
 /// Reads the user's context: the files in the settings, and `knowledge.md` of the session. Fails with
-/// [`ExitStatus::Usage`] when there is no such file, and with [`ExitStatus::Input`] when it cannot be read or
+/// `FailureKind::Usage` when there is no such file, and with `FailureKind::Input` when it cannot be read or
 /// the thresholds are invalid; the message has the line.
 pub(crate) fn briefing(settings: &Settings, session_dir: &Path) -> anyhow::Result<Briefing> {
     let mut knowledge = Vec::new();
@@ -56,7 +56,7 @@ pub(crate) fn briefing(settings: &Settings, session_dir: &Path) -> anyhow::Resul
 /// Returns the failure of a file of the user with a mistake.
 pub(crate) fn wrong(path: &Path, mistake: Mistake) -> Failure {
     let message = format!("{}:{}: {}", path.display(), mistake.line, mistake.message);
-    let failure = Failure::new(ExitStatus::Input, message);
+    let failure = Failure::input(message);
     match mistake.hint {
         Some(hint) => failure.hint(hint),
         None => failure,
@@ -68,7 +68,7 @@ pub(crate) fn text(path: &Path, bytes: Result<Vec<u8>, NotRead>) -> Result<Strin
     let shown = path.display();
     let bytes = bytes.map_err(|reason| {
         let is_missing = matches!(&reason, NotRead::Failed(it) if it.kind() == ErrorKind::NotFound);
-        let status = if is_missing { ExitStatus::Usage } else { ExitStatus::Input };
+        let status = if is_missing { FailureKind::Usage } else { FailureKind::Input };
         let failure = Failure::new(status, format!("cannot read `{shown}`: {reason}"));
         match reason {
             NotRead::TooLong(_) => failure.hint("add data with `-f FILE`"),
@@ -81,7 +81,7 @@ pub(crate) fn text(path: &Path, bytes: Result<Vec<u8>, NotRead>) -> Result<Strin
         let at = error.utf8_error().valid_up_to();
         let message = format!("cannot read `{shown}` as UTF-8: byte {at}");
         let hint = "convert it first, such as with `iconv -t utf-8`";
-        Failure::new(ExitStatus::Input, message).hint(hint)
+        Failure::input(message).hint(hint)
     })
 }
 

@@ -16,7 +16,7 @@ use strum::IntoStaticStr;
 use csv_agent_session::directory::{Directory, EntryKind};
 use csv_agent_types::limits::CONFIG_BYTES_MAX;
 use csv_agent_types::named_file;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 use csv_agent_types::writers::Writers;
 
 use super::settings::{self, SETTINGS, TRUSTED_PROJECTS};
@@ -82,7 +82,7 @@ pub(crate) struct ConfigWarning {
 }
 
 impl ConfigFiles {
-    /// Reads the files, as named by the flags and the environment. Fails with [`ExitStatus::Setup`] when a file
+    /// Reads the files, as named by the flags and the environment. Fails with `FailureKind::Setup` when a file
     /// cannot be read or contains an unknown setting, and when the user's own file could have been written by
     /// others.
     pub(crate) fn read(
@@ -188,7 +188,7 @@ fn read_user(flags: &GlobalFlags, environment: &Environment) -> anyhow::Result<O
         return match named {
             Some(path) => {
                 let message = format!("cannot open the configuration `{}`", path.display());
-                Err(Failure::new(ExitStatus::Setup, format!("{message}: no such file")).into())
+                Err(Failure::setup(format!("{message}: no such file")).into())
             }
             None => Ok(None),
         };
@@ -201,7 +201,7 @@ fn read_user(flags: &GlobalFlags, environment: &Environment) -> anyhow::Result<O
             "make it yours with `chown $(id -u) {shown}` and `chmod go-w {shown}`, or leave it out \
              with `--no-config`"
         );
-        return Err(Failure::new(ExitStatus::Setup, message).hint(hint).into());
+        return Err(Failure::setup(message).hint(hint).into());
     }
     Ok(Some(ConfigFile { place: ConfigLevel::User, document: opened.read(&path)?, path }))
 }
@@ -250,7 +250,7 @@ impl Opened {
         let cannot = |found: &str| {
             let message = format!("cannot read the configuration `{}`: {found}", path.display());
             let hint = "correct it, or use no configuration file with `--no-config`";
-            Failure::new(ExitStatus::Setup, message).hint(hint)
+            Failure::setup(message).hint(hint)
         };
         // A link counts as well: its owner chose the file.
         let link = match path.symlink_metadata() {
@@ -273,7 +273,7 @@ impl Opened {
     }
 
     fn text(self, path: &Path) -> anyhow::Result<String> {
-        let fail = |message: String| Failure::new(ExitStatus::Setup, message);
+        let fail = |message: String| Failure::setup(message);
         let shown = path.display();
         let bytes = named_file::read_opened(self.file, CONFIG_BYTES_MAX).map_err(|reason| {
             let hint = "is it a configuration file? With `--no-config`, csv-agent reads none";
@@ -289,12 +289,12 @@ impl Opened {
 }
 
 /// Returns the text of the user's own file, to change it; None when it does not exist. Fails with
-/// [`ExitStatus::Setup`] when it cannot be read, or others could have written it.
+/// `FailureKind::Setup` when it cannot be read, or others could have written it.
 pub(crate) fn own_text(path: &Path) -> anyhow::Result<Option<String>> {
     let Some(opened) = Opened::open(path)? else { return Ok(None) };
     if let Some(reason) = opened.others {
         let message = format!("cannot change the configuration `{}`: {reason}", path.display());
-        return Err(Failure::new(ExitStatus::Setup, message).into());
+        return Err(Failure::setup(message).into());
     }
     opened.text(path).map(Some)
 }
@@ -316,7 +316,7 @@ fn owner_of_link(link: &std::fs::Metadata) -> Option<&'static str> {
 /// Returns the error for a mistake in a file.
 pub(crate) fn mistake(path: &Path, mistake: Mistake) -> Failure {
     let message = format!("{}:{}: {}", path.display(), mistake.line, mistake.message);
-    let failure = Failure::new(ExitStatus::Setup, message);
+    let failure = Failure::setup(message);
     match mistake.hint {
         Some(hint) => failure.hint(hint),
         None => failure.hint("correct it, or use no configuration file with `--no-config`"),
@@ -326,7 +326,7 @@ pub(crate) fn mistake(path: &Path, mistake: Mistake) -> Failure {
 /// Returns the error for an invalid value of a setting. `found` must not quote a secret.
 pub(crate) fn bad_value(path: &Path, entry: &ConfigEntry, found: &str) -> Failure {
     let message = format!("{}:{}: `{}`: {found}", path.display(), entry.line, entry.key);
-    Failure::new(ExitStatus::Setup, message).hint("see `csv-agent help config`")
+    Failure::setup(message).hint("see `csv-agent help config`")
 }
 
 /// Returns the path for a value in a file: `~/` is the home directory, and relative paths start at the

@@ -3,12 +3,12 @@
 use csv_agent_agent::hosted::{HostedOptions, Interpreter};
 use csv_agent_provider::hosted::code_interpreter::ContainerChoice;
 use csv_agent_types::redaction::Redaction;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use super::settings::{CONTAINER_MEMORY, INTERPRETER, ON_EXPIRED, Settings, ValueOrigin};
 use crate::flags::{InterpreterChoice, OnExpired, ToolChoiceFlag};
 
-/// Resolves where code runs. Finds every error before any request. Fails with [`ExitStatus::Usage`] when a flag
+/// Resolves where code runs. Finds every error before any request. Fails with `FailureKind::Usage` when a flag
 /// concerns containers and there is none, a container id is invalid, or an upload would include withheld
 /// values.
 pub(crate) fn interpreter(
@@ -30,7 +30,7 @@ pub(crate) fn interpreter(
         if let Some(flag) = given.into_iter().flatten().next() {
             let message = format!("`{flag}`: no code runs at the provider");
             let hint = "add `--interpreter hosted`, or `both`";
-            return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+            return Err(Failure::usage(message).hint(hint).into());
         }
         return Ok(Interpreter::Local);
     }
@@ -42,7 +42,7 @@ pub(crate) fn interpreter(
         );
         let hint =
             format!("leave out `{what}`, or run code on this machine with `--interpreter local`");
-        return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+        return Err(Failure::usage(message).hint(hint).into());
     }
     let container = container.unwrap_or("auto");
     // Memory in a file applies to new containers, and the default requests nothing.

@@ -19,7 +19,7 @@ use csv_agent_provider::models::ANTHROPIC as ANTHROPIC_HOST;
 use csv_agent_provider::{Key, host};
 use csv_agent_types::limits::{KEY_BYTES_MAX, KEY_COMMAND};
 use csv_agent_types::named_file;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use super::settings::{API, API_KEY_CMD, API_KEY_FILE, BASE_URL_OF_MODEL, Settings, ValueOrigin};
 use crate::flags::ApiFlag;
@@ -54,7 +54,7 @@ impl fmt::Debug for KeySource {
 }
 
 impl KeySource {
-    /// Chooses among the settings, and returns the origin. Fails with [`ExitStatus::Setup`] when a file sets
+    /// Chooses among the settings, and returns the origin. Fails with `FailureKind::Setup` when a file sets
     /// both a file and a command.
     pub(crate) fn choose(settings: &Settings) -> anyhow::Result<(KeySource, ValueOrigin)> {
         let mut sources = Vec::new();
@@ -66,7 +66,7 @@ impl KeySource {
         {
             let message =
                 format!("`api_key_file` and `api_key_cmd` are both set: {one}, and {other}");
-            return Err(Failure::new(ExitStatus::Setup, message).hint("keep one of them").into());
+            return Err(Failure::setup(message).hint("keep one of them").into());
         }
         let variable = variable(settings)?;
         sources.extend(
@@ -87,7 +87,7 @@ impl KeySource {
         Ok(first.unwrap_or((KeySource::None, ValueOrigin::Default)))
     }
 
-    /// Fetches the key. This may run a command, which may prompt the user. Fails with [`ExitStatus::Auth`] when
+    /// Fetches the key. This may run a command, which may prompt the user. Fails with `FailureKind::Auth` when
     /// the file or the command yields none, or others may read the file.
     pub(crate) fn get(&self) -> anyhow::Result<Option<Key>> {
         match self {
@@ -147,9 +147,8 @@ fn is_profile(origin: &ValueOrigin) -> bool {
 
 fn read_file(path: &Path) -> Result<Key, Failure> {
     let shown = path.display();
-    let fail = |found: String| {
-        Failure::new(ExitStatus::Auth, format!("cannot read the API key from `{shown}`: {found}"))
-    };
+    let fail =
+        |found: String| Failure::auth(format!("cannot read the API key from `{shown}`: {found}"));
     let file = named_file::open(path).map_err(|reason| fail(reason.to_string()))?;
     let meta = file.metadata().map_err(|error| fail(error.to_string()))?;
     let owners = [rustix::process::geteuid().as_raw(), 0];
@@ -174,7 +173,7 @@ fn run(words: &[String], time: Duration, has_terminal: bool) -> Result<Key, Fail
     let program = words.first().map(String::as_str).unwrap_or_default();
     let fail = |found: String| {
         let message = format!("cannot get the API key: `{program}` of `api_key_cmd` {found}");
-        Failure::new(ExitStatus::Auth, message)
+        Failure::auth(message)
     };
     let mut command = Command::new(program);
     command.args(&words[1..]).stdin(Stdio::null()).stdout(Stdio::piped());
@@ -283,7 +282,7 @@ mod tests {
 
     use super::{KeySource, OPENAI, key, read_file, run};
     use csv_agent_provider::Key;
-    use csv_agent_types::status::ExitStatus;
+    use csv_agent_types::status::FailureKind;
 
     #[test]
     fn a_source_does_not_show_what_it_knows() {
@@ -308,7 +307,7 @@ mod tests {
         fs::write(&path, "sk-1\n").unwrap();
         fs::set_permissions(&path, Permissions::from_mode(0o640)).unwrap();
         let failure = read_file(&path).unwrap_err();
-        assert_eq!(failure.status, ExitStatus::Auth);
+        assert_eq!(failure.kind, FailureKind::Auth);
         assert!(failure.message.ends_with("its mode is 0640, so others can read it"));
         assert!(failure.hint.unwrap().contains(&format!("`chmod 600 {}`", path.display())));
         fs::set_permissions(&path, Permissions::from_mode(0o600)).unwrap();

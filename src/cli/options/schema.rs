@@ -5,10 +5,10 @@ use std::path::Path;
 use csv_agent_agent::schema::AnswerSchema;
 use csv_agent_types::limits::ANSWER_SCHEMA_BYTES_MAX;
 use csv_agent_types::named_file::{self, NotRead};
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 /// Reads a schema: the text itself if it begins with `{`, else the file of that name. Fails with
-/// [`ExitStatus::Usage`] when the file cannot be read, or contains no usable schema.
+/// `FailureKind::Usage` when the file cannot be read, or contains no usable schema.
 pub(crate) fn answer_schema(given: &str) -> Result<AnswerSchema, Failure> {
     let (shown, text) = if given.trim_start().starts_with('{') {
         ("`--schema`".to_owned(), given.as_bytes().to_vec())
@@ -22,13 +22,10 @@ pub(crate) fn answer_schema(given: &str) -> Result<AnswerSchema, Failure> {
     let value = serde_json::from_slice(text).map_err(|error| {
         let hint =
             "write it as `--schema '{\"type\": \"object\", …}'`, or name a file that contains it";
-        Failure::new(ExitStatus::Usage, format!("{shown} is not valid JSON: {error}")).hint(hint)
+        Failure::usage(format!("{shown} is not valid JSON: {error}")).hint(hint)
     })?;
     AnswerSchema::compile(value).map_err(|reason| {
-        let failure = Failure::new(
-            ExitStatus::Usage,
-            format!("cannot use {shown} as a JSON Schema: {reason}"),
-        );
+        let failure = Failure::usage(format!("cannot use {shown} as a JSON Schema: {reason}"));
         if !reason.starts_with("it refers to") {
             return failure;
         }
@@ -39,7 +36,7 @@ pub(crate) fn answer_schema(given: &str) -> Result<AnswerSchema, Failure> {
 fn too_long(shown: &str) -> Failure {
     let message = format!("{shown} is longer than {ANSWER_SCHEMA_BYTES_MAX} bytes, the limit");
     let hint = "use a smaller schema, because each request contains all of it";
-    Failure::new(ExitStatus::Usage, message).hint(hint)
+    Failure::usage(message).hint(hint)
 }
 
 fn read(path: &str) -> Result<Vec<u8>, Failure> {
@@ -49,7 +46,7 @@ fn read(path: &str) -> Result<Vec<u8>, Failure> {
         }
         let message = format!("cannot read the schema `{path}`: {reason}");
         let hint = "check the path; a schema on the command line begins with `{`";
-        Failure::new(ExitStatus::Usage, message).hint(hint)
+        Failure::usage(message).hint(hint)
     })
 }
 

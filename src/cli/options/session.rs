@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf, absolute};
 use anyhow::Context;
 
 use csv_agent_session::directory::{Directory, NAME};
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use crate::diagnostics;
 use crate::environment::Environment;
@@ -63,7 +63,7 @@ impl SessionChoice {
                 let message = format!("cannot find session `{id}`: `DATA_ROOT` is not set");
                 let hint = "set `DATA_ROOT` to the directory that contains it, or use \
                             `--session-dir`";
-                return Err(Failure::new(ExitStatus::Usage, message).hint(hint).into());
+                return Err(Failure::usage(message).hint(hint).into());
             }
             (None, _) => {}
         }
@@ -91,7 +91,7 @@ impl SessionChoice {
 
     /// Returns whether the directory exists, or may count as an empty session: a missing one means that a flag
     /// has a typo, or that the user is probably in the wrong directory. A variable may name one that is made
-    /// later. Fails with [`ExitStatus::Setup`] when it does not exist, unless a variable names it.
+    /// later. Fails with `FailureKind::Setup` when it does not exist, unless a variable names it.
     pub(crate) fn existing(&self) -> anyhow::Result<bool> {
         if Directory::open_unchecked(&self.dir)?.is_some() {
             return Ok(true);
@@ -108,7 +108,7 @@ impl SessionChoice {
                 "create one with `csv-agent ingest FILE.csv`, or name one with `--session-dir`",
             ),
         };
-        Err(Failure::new(ExitStatus::Setup, message).hint(hint).into())
+        Err(Failure::setup(message).hint(hint).into())
     }
 }
 
@@ -120,7 +120,7 @@ fn check_id(id: &str) -> anyhow::Result<&str> {
     }
     let message =
         format!("`{id}` is not a valid session id; use letters, digits, `-`, `_` and `.`");
-    Err(Failure::new(ExitStatus::Usage, message).into())
+    Err(Failure::usage(message).into())
 }
 
 /// The result of a search upward.

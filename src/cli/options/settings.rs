@@ -18,7 +18,7 @@ use csv_agent_provider::models::DEFAULT_MODEL;
 use csv_agent_provider::{BASE_URL, mask};
 use csv_agent_sink::Format;
 use csv_agent_types::conversation::Effort;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::{Failure, FailureKind};
 
 use super::config::document::{ConfigEntry, RawValue};
 use super::config::{
@@ -524,7 +524,7 @@ impl<T> Setting<T> {
         Setting { key, about, read, project, flag: None, variable: None, default: None }
     }
 
-    /// Parses an entry of a file as this setting. Fails with [`ExitStatus::Setup`] when the value is invalid.
+    /// Parses an entry of a file as this setting. Fails with `FailureKind::Setup` when the value is invalid.
     pub(crate) fn read(
         &self,
         entry: &ConfigEntry,
@@ -599,9 +599,9 @@ impl<'a> Settings<'a> {
         self.flags.global
     }
 
-    /// Combines the sources and checks all values, including overridden ones. Fails with [`ExitStatus::Setup`]
+    /// Combines the sources and checks all values, including overridden ones. Fails with `FailureKind::Setup`
     /// when a file has an invalid value, or the profile does not exist; in the latter case with
-    /// [`ExitStatus::Usage`] if a flag names it.
+    /// `FailureKind::Usage` if a flag names it.
     pub(crate) fn check(
         flags: Flags<'a>,
         environment: &'a Environment,
@@ -634,12 +634,12 @@ impl<'a> Settings<'a> {
         Settings { flags: Flags { settings: flags, ..self.flags }, ..*self }
     }
 
-    /// Returns the path of the user's own configuration file. Fails with [`ExitStatus::Setup`] when there is no
+    /// Returns the path of the user's own configuration file. Fails with `FailureKind::Setup` when there is no
     /// home directory and no file is named.
     pub(crate) fn own_path(&self) -> anyhow::Result<PathBuf> {
         own_path(self.flags.global, self.environment)?.ok_or_else(|| {
             let message = "there is no configuration file of your own: `HOME` is not set";
-            Failure::new(ExitStatus::Setup, message).hint("name a file with `--config FILE`").into()
+            Failure::setup(message).hint("name a file with `--config FILE`").into()
         })
     }
 
@@ -668,7 +668,7 @@ impl<'a> Settings<'a> {
         Ok(self.choose(setting)?.value.unwrap_or_default())
     }
 
-    /// Returns the value of a setting, if set, and its origin. Fails with [`ExitStatus::Setup`] when a file has
+    /// Returns the value of a setting, if set, and its origin. Fails with `FailureKind::Setup` when a file has
     /// an invalid value for the setting.
     pub(crate) fn choose<T>(&self, setting: &Setting<T>) -> anyhow::Result<Chosen<T>> {
         let mut said: Vec<Chosen<T>> = Vec::new();
@@ -738,7 +738,7 @@ impl<'a> Settings<'a> {
                 format!("the profiles are `{}`; see `csv-agent help config`", known.join("`, `"))
             }
         };
-        let status = if is_flag { ExitStatus::Usage } else { ExitStatus::Setup };
+        let status = if is_flag { FailureKind::Usage } else { FailureKind::Setup };
         Err(Failure::new(status, format!("no profile `{name}`")).hint(hint).into())
     }
 }

@@ -17,7 +17,7 @@ use rustix::process::{Pid, Signal, geteuid, kill_process_group};
 
 use csv_agent_text::sanitize;
 use csv_agent_types::limits::{BROWSER_TIME, BROWSER_TOLD_CHARS_MAX};
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use crate::options::settings::Settings;
 use crate::signals::{self, Signals};
@@ -65,7 +65,7 @@ pub(super) struct Browser {
 }
 
 impl Browser {
-    /// Finds a browser on `PATH`. Fails with [`ExitStatus::Setup`] when there is none.
+    /// Finds a browser on `PATH`. Fails with `FailureKind::Setup` when there is none.
     pub(super) fn find(settings: &Settings) -> anyhow::Result<Browser> {
         let search_path = settings.environment().path.clone();
         let of_name = |name: &&str| {
@@ -77,10 +77,10 @@ impl Browser {
         let message = "cannot write PDF: there is no Chromium, Chrome or Edge on `PATH`";
         let hint = "install one, such as with `apt-get install chromium`, or write `-o report.html` and print that \
                     from any browser";
-        Err(Failure::new(ExitStatus::Setup, message).hint(hint).into())
+        Err(Failure::setup(message).hint(hint).into())
     }
 
-    /// Prints a page as PDF. Fails with [`ExitStatus::Setup`] when the browser does not start, fails, or takes
+    /// Prints a page as PDF. Fails with `FailureKind::Setup` when the browser does not start, fails, or takes
     /// too long, and when a signal comes.
     pub(super) fn print(&self, page: &str) -> anyhow::Result<Vec<u8>> {
         // Without this, a signal would end this process alone.
@@ -131,7 +131,7 @@ impl Browser {
     fn failure(&self, what: &str) -> Failure {
         let message = format!("cannot write PDF: `{}` {what}", self.program.display());
         let hint = "write `-o report.html` and print that from any browser";
-        Failure::new(ExitStatus::Setup, message).hint(hint)
+        Failure::setup(message).hint(hint)
     }
 }
 

@@ -20,10 +20,11 @@ use csv_agent_types::conversation::Question;
 use csv_agent_types::event::{Body, DataFrame, Encoding, Event, Status};
 use csv_agent_types::frame::Frame;
 use csv_agent_types::limits::PAGE_IMAGES_BYTES_MAX;
-use csv_agent_types::status::{BUILTIN, ExitStatus, Failure, StopReason};
+use csv_agent_types::status::{BUILTIN, Failure, FailureKind, StopReason};
 
 use crate::ask::{key, provider};
 use crate::diagnostics;
+use crate::errors;
 use crate::options::settings::{Settings, TOOL_TIMEOUT};
 use crate::options::{TurnOptions, cluster_options};
 use crate::show::{events, images};
@@ -159,6 +160,7 @@ impl<'a> ReportQuestions<'a> {
             tool_timeout: self.settings.get(&TOOL_TIMEOUT)?,
             past_dir: self.session.dir().to_owned(),
             check: false,
+            exit_codes: errors::exit_code,
         };
         let session = Session::ephemeral(Some(self.session.dir()))?;
         let mut seen = Seen::default();
@@ -166,8 +168,8 @@ impl<'a> ReportQuestions<'a> {
         let repeated = rerun(&options, &session, &mut seen, &turn, &before, stop);
         let Rerun { end, differences } = self.runtime.block_on(repeated)?;
         session.drop_turns();
-        if end.status != ExitStatus::Ok || end.reply.is_none() {
-            demand_going_on(end.status)?;
+        if end.failure.is_some() || end.reply.is_none() {
+            demand_going_on(end.failure)?;
             return Ok(None);
         }
         // The words are those of then, the tables and charts those of now.
@@ -204,9 +206,9 @@ impl<'a> ReportQuestions<'a> {
         let turn = agent.turn(&mut self.session, &mut seen, asked, self.signals.next());
         let end = self.runtime.block_on(turn)?;
         diagnostics::warnings(end.warning.clone(), self.options.global.terminal.stderr.colour);
-        demand_going_on(end.status)?;
-        if end.status != ExitStatus::Ok || !is_answered(&seen.0) {
-            return Err(unanswered(end.status, end.complaint, seen.0.last()).into());
+        demand_going_on(end.failure)?;
+        if end.failure.is_some() || !is_answered(&seen.0) {
+            return Err(unanswered(end.failure, end.complaint, seen.0.last()).into());
         }
         let change = earlier.map(|it| it.change(question, &seen.0));
         let id = seen.0.last().map(|it| it.turn_id.clone()).unwrap_or_default();
@@ -244,18 +246,21 @@ impl EventSink for Seen {
 }
 
 /// Checks that no signal asks to end.
-fn demand_going_on(status: ExitStatus) -> anyhow::Result<()> {
-    match status {
-        ExitStatus::Interrupted | ExitStatus::Terminated => {
-            Err(Failure::new(status, "interrupted").into())
+fn demand_going_on(failure: Option<FailureKind>) -> anyhow::Result<()> {
+    match failure {
+        Some(kind @ (FailureKind::Interrupted | FailureKind::Terminated)) => {
+            Err(Failure::new(kind, "interrupted").into())
         }
         _ => Ok(()),
     }
 }
 
 /// Says why a question has no answer.
-fn unanswered(status: ExitStatus, complaint: Option<String>, end: Option<&Event>) -> Failure {
-    let status = if status == ExitStatus::Ok { ExitStatus::Contract } else { status };
+fn unanswered(
+    failure: Option<FailureKind>,
+    complaint: Option<String>,
+    end: Option<&Event>,
+) -> Failure {
     let (why, hint) = match end.map(|it| &it.body) {
         Some(Body::Error(error)) => (error.message.clone(), error.hint.clone()),
         Some(Body::Reply(reply)) => {
@@ -264,7 +269,7 @@ fn unanswered(status: ExitStatus, complaint: Option<String>, end: Option<&Event>
         }
         _ => (complaint.unwrap_or_else(|| "the turn has no end".to_owned()), None),
     };
-    let failure = Failure::new(status, why);
+    let failure = Failure::new(failure.unwrap_or(FailureKind::Contract), why);
     match hint {
         Some(hint) => failure.hint(hint),
         None => failure,

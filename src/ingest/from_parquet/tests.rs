@@ -21,7 +21,7 @@ use tempfile::TempDir;
 use csv_agent_testing::slow_cases;
 use csv_agent_types::catalog::Dataset;
 use csv_agent_types::limits::WRITERS_MAX;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::{Failure, FailureKind};
 
 use crate::{DatasetFiles, IngestOptions, Progress, Source, head, ingest};
 
@@ -57,11 +57,11 @@ fn check(values: ArrayRef, expected: &str) {
 }
 
 #[track_caller]
-fn check_refused(bytes: &[u8], options: &IngestOptions, status: ExitStatus, expected: &str) {
+fn check_refused(bytes: &[u8], options: &IngestOptions, status: FailureKind, expected: &str) {
     let dir = TempDir::new().unwrap();
     let error = read(bytes, &dir, options).unwrap_err();
     let failure = error.downcast_ref::<Failure>().unwrap();
-    assert_eq!((failure.status, failure.message.as_str()), (status, expected));
+    assert_eq!((failure.kind, failure.message.as_str()), (status, expected));
     assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0);
 }
 
@@ -173,7 +173,7 @@ fn an_option_for_text_is_refused() {
     let options = IngestOptions { skip_lines: Some(1), ..IngestOptions::default() };
     let expected = "`--skip-rows` does not apply to `-`, which is Parquet and has its own \
                     types and names";
-    check_refused(&bytes, &options, ExitStatus::Usage, expected);
+    check_refused(&bytes, &options, FailureKind::Usage, expected);
     let strict = IngestOptions { strict: true, ..IngestOptions::default() };
     read(&bytes, &TempDir::new().unwrap(), &strict).unwrap();
 }
@@ -184,7 +184,7 @@ fn what_is_cut_short_is_refused_wherever_it_is_cut() {
     for n_bytes in 4..bytes.len() {
         let dir = TempDir::new().unwrap();
         let error = read(&bytes[..n_bytes], &dir, &IngestOptions::default()).unwrap_err();
-        assert_eq!(error.downcast_ref::<Failure>().unwrap().status, ExitStatus::Input, "{n_bytes}");
+        assert_eq!(error.downcast_ref::<Failure>().unwrap().kind, FailureKind::Input, "{n_bytes}");
     }
     let mut bytes = bytes;
     let at = bytes.len() - 8;
@@ -192,7 +192,7 @@ fn what_is_cut_short_is_refused_wherever_it_is_cut() {
     check_refused(
         &bytes,
         &IngestOptions::default(),
-        ExitStatus::Input,
+        FailureKind::Input,
         "cannot read `-`: its Parquet data is damaged or cut short (its footer would have \
          4294967295 bytes)",
     );
@@ -218,7 +218,7 @@ fn types_that_are_nested_too_deeply_are_refused() {
     let bytes = [b"PAR1", &footer[..], &n_footer, b"PAR1"].concat();
     let expected =
         "cannot read `-` as Parquet: its types are nested 100001 levels deep, the limit is 64";
-    check_refused(&bytes, &IngestOptions::default(), ExitStatus::Input, expected);
+    check_refused(&bytes, &IngestOptions::default(), FailureKind::Input, expected);
 }
 
 #[test]
@@ -230,7 +230,7 @@ fn a_page_that_would_take_all_memory_is_refused() {
     bytes[4..4 + header.len()].copy_from_slice(&header);
     let expected = "cannot read `-` as Parquet: a page of column `numbers` has 2147483647 bytes, \
                     the limit is 268435456";
-    check_refused(&bytes, &IngestOptions::default(), ExitStatus::Input, expected);
+    check_refused(&bytes, &IngestOptions::default(), FailureKind::Input, expected);
 }
 
 #[test]
@@ -246,7 +246,7 @@ fn a_footer_that_counts_more_than_a_file_of_its_size_holds_is_refused() {
         "cannot read `-` as Parquet: its {} bytes expand to more than 4294967296",
         bytes.len()
     );
-    check_refused(&bytes, &IngestOptions::default(), ExitStatus::Input, &expected);
+    check_refused(&bytes, &IngestOptions::default(), FailureKind::Input, &expected);
 }
 
 #[test]

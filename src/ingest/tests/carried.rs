@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use csv_agent_testing::slow_cases;
 use csv_agent_types::catalog::{Column, DType};
 use csv_agent_types::limits::READING_RECIPE_BYTES_MAX;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::{Failure, FailureKind};
 
 use super::{Bench, rows};
 use crate::RequestedType;
@@ -142,7 +142,7 @@ fn csv_over_the_bound_is_refused_with_the_bound() {
     assert_eq!(csv_of(&path, &mut file, 6).unwrap(), 6);
     let error = csv_of(&path, &mut file, 5).unwrap_err();
     let failure = error.downcast_ref::<Failure>().unwrap();
-    assert_eq!(failure.status, ExitStatus::Input);
+    assert_eq!(failure.kind, FailureKind::Input);
     assert_eq!(failure.message, "as CSV it has more than 5 bytes, the limit");
 }
 

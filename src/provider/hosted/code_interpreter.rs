@@ -6,7 +6,7 @@
 use serde_json::{Value, json};
 
 use csv_agent_types::conversation::{Item, ToolDeclaration};
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use crate::hosted::store::is_id;
 use crate::hosted::{HostedCall, HostedTool, has_ended_well, output, status, tool_call};
@@ -80,7 +80,7 @@ impl ContainerChoice {
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Usage`] when it is not an id, or memory is set for an existing container.
+    /// Fails with `FailureKind::Usage` when it is not an id, or memory is set for an existing container.
     pub fn parse(text: &str, memory: Option<MemoryTier>) -> Result<ContainerChoice, Failure> {
         if text == "auto" {
             return Ok(ContainerChoice::Auto(memory));
@@ -88,7 +88,7 @@ impl ContainerChoice {
         if !text.starts_with("cntr_") || !is_id(text) {
             let message = format!("`{text}` is not a valid container id");
             let hint = "ids begin with `cntr_`; with `--container auto` the provider creates one";
-            return Err(Failure::new(ExitStatus::Usage, message).hint(hint));
+            return Err(Failure::usage(message).hint(hint));
         }
         if let Some(memory) = memory {
             let message = format!(
@@ -97,7 +97,7 @@ impl ContainerChoice {
                 memory.name()
             );
             let hint = "leave `--container-memory` out, or use `--container auto`";
-            return Err(Failure::new(ExitStatus::Usage, message).hint(hint));
+            return Err(Failure::usage(message).hint(hint));
         }
         Ok(ContainerChoice::Existing(text.to_owned()))
     }

@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 use csv_agent_types::conversation::{Item, ItemKind, ToolCall};
 use csv_agent_types::event::ToolOutput;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use crate::hosted::store::is_id;
 
@@ -57,7 +57,7 @@ impl HostedTool {
     ///
     /// # Errors
     ///
-    /// Fails with [`ExitStatus::Usage`] when it belongs to another.
+    /// Fails with `FailureKind::Usage` when it belongs to another.
     pub fn check_provider(&self, kind: &str) -> Result<(), Failure> {
         if self.provider == kind {
             return Ok(());
@@ -68,7 +68,7 @@ impl HostedTool {
         );
         let hint = "ask a server that speaks the Responses API, or run code on this machine with \
                     `--interpreter local`";
-        Err(Failure::new(ExitStatus::Usage, message).hint(hint))
+        Err(Failure::usage(message).hint(hint))
     }
 }
 

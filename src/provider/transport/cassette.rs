@@ -39,7 +39,7 @@ use serde_json::Value;
 use csv_agent_types::conversation::Request;
 use csv_agent_types::limits::{CASSETTE_BYTES_MAX, STREAM_IDLE};
 use csv_agent_types::named_file;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::{Failure, FailureKind};
 
 use crate::error::{ProviderError, ProviderErrorKind};
 use crate::key::{Key, mask};
@@ -144,7 +144,7 @@ impl Cassette {
         let exchanges = read(path)?;
         if exchanges.is_empty() {
             let message = format!("the cassette `{}` is empty", path.display());
-            let failure = Failure::new(ExitStatus::Replay, message);
+            let failure = Failure::new(FailureKind::Replay, message);
             return Err(failure.hint("record one with `--record FILE`").into());
         }
         Ok(Cassette { path: path.to_owned(), exchanges })
@@ -239,8 +239,7 @@ fn read(path: &Path) -> anyhow::Result<Vec<Played>> {
     let shown = path.display();
     let bytes = named_file::read(path, CASSETTE_BYTES_MAX).map_err(|reason| {
         let message = format!("cannot read the cassette `{shown}`: {reason}");
-        Failure::new(ExitStatus::Input, message)
-            .hint("check the path, or record one with `--record FILE`")
+        Failure::input(message).hint("check the path, or record one with `--record FILE`")
     })?;
     let mut exchanges = Vec::new();
     for (index, line) in bytes.split(|it| *it == b'\n').enumerate() {
@@ -250,7 +249,7 @@ fn read(path: &Path) -> anyhow::Result<Vec<Played>> {
         let line_number = index + 1;
         let refuse = |found: String| {
             let message = format!("line {line_number} of the cassette `{shown}` {found}");
-            Failure::new(ExitStatus::Replay, message).hint("remove the line, or record again")
+            Failure::new(FailureKind::Replay, message).hint("remove the line, or record again")
         };
         let exchange: Exchange = serde_json::from_slice(line)
             .map_err(|error| refuse(format!("is not a recorded exchange: {error}")))?;
@@ -280,7 +279,7 @@ impl Recorder {
         options.append(true).create(true).mode(0o600);
         let file = options.open(path).map_err(|error| {
             let message = format!("cannot write the cassette `{}`: {error}", path.display());
-            Failure::new(ExitStatus::Input, message)
+            Failure::input(message)
         });
         let mut file = file?;
         if !ends_with_newline(path).with_context(|| format!("cannot read {}", path.display()))? {

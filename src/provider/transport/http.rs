@@ -20,7 +20,7 @@ use tokio::time::{Instant, timeout_at};
 use csv_agent_types::limits::{
     CONNECT, ERROR_BODY_BYTES_MAX, ERROR_BODY_BYTES_READ_MAX, RESPONSE_BYTES_MAX, STREAM_BYTES_MAX,
 };
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::Failure;
 
 use crate::RemoteOptions;
 use crate::error::{ProviderError, ProviderErrorKind};
@@ -54,8 +54,7 @@ impl Endpoint {
     pub(crate) fn parse(base_url: &str) -> Result<Endpoint, Failure> {
         let failure = |found: &str| {
             let message = format!("no base URL for the model: {found}");
-            Failure::new(ExitStatus::Usage, message)
-                .hint("give one like `--base-url http://127.0.0.1:11434/v1`")
+            Failure::usage(message).hint("give one like `--base-url http://127.0.0.1:11434/v1`")
         };
         let url = Url::parse(base_url)
             .map_err(|error| failure(&format!("`{base_url}` is not a valid URL: {error}")))?;
@@ -141,7 +140,7 @@ impl Http {
             let value = HeaderValue::from_str(&value);
             let Ok(mut value) = value else {
                 let message = "the API key contains characters that a header cannot have";
-                let failure = Failure::new(ExitStatus::Auth, message);
+                let failure = Failure::auth(message);
                 let hint =
                     "check it for line breaks; `csv-agent config show` reports where it comes from";
                 return Err(failure.hint(hint).into());
@@ -157,9 +156,8 @@ impl Http {
             [("openai-organization", &options.organization), ("openai-project", &options.project)];
         for (name, value) in named {
             let Some(value) = value else { continue };
-            let header = HeaderValue::from_str(value).map_err(|_| {
-                Failure::new(ExitStatus::Usage, format!("`{name}` cannot be `{value}`"))
-            })?;
+            let header = HeaderValue::from_str(value)
+                .map_err(|_| Failure::usage(format!("`{name}` cannot be `{value}`")))?;
             headers.insert(HeaderName::from_static(name), header);
         }
         let mut client = Client::builder()

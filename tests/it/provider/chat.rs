@@ -52,7 +52,7 @@ fn a_tool_of_another_provider_is_refused_before_anything_is_sent() {
     });
     let refused = |kind: &str| {
         format!(
-            "Rejected, exit 6: the tool `code_interpreter` belongs to another provider than `{kind}`"
+            "Rejected, Provider: the tool `code_interpreter` belongs to another provider than `{kind}`"
         )
     };
     let server = server([]);
@@ -129,7 +129,7 @@ fn a_server_that_speaks_neither_is_told_so() {
     let refused = "the provider refused the request with status 404: Not Found";
     let switched = "api_switched: the server has no Responses API (status 404): using the Chat Completions \
                     API instead";
-    assert_eq!(found, format!("{switched}\nNoEndpoint, exit 6: {both}: {refused}"));
+    assert_eq!(found, format!("{switched}\nNoEndpoint, Provider: {both}: {refused}"));
     assert_eq!(server.requests().len(), 2);
 }
 
@@ -140,14 +140,14 @@ fn no_other_refusal_changes_the_dialect() {
     for refusal in [model, bad] {
         let server = Server::start([refusal]);
         let found = transcript(&mut Provider::remote(options(&server)).unwrap(), &question());
-        assert!(found.starts_with("Rejected, exit 6"), "{found}");
+        assert!(found.starts_with("Rejected, Provider"), "{found}");
         assert_eq!(server.requests().len(), 1);
     }
     // Who names a dialect gets that or nothing.
     let server = self::server([]);
     let options = RemoteOptions { api: Some(Api::Responses), ..options(&server) };
     let found = transcript(&mut Provider::remote(options).unwrap(), &question());
-    assert!(found.starts_with("NoEndpoint, exit 6"), "{found}");
+    assert!(found.starts_with("NoEndpoint, Provider"), "{found}");
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn an_answer_without_an_end_is_broken_and_one_with_an_end_is_not() {
         it.idle = SHORT;
         it.retries = 0;
     };
-    let quiet = "Transient, exit 6: the provider sent nothing for 0.15 s";
+    let quiet = "Transient, Provider: the provider sent nothing for 0.15 s";
     check_with(silent, [round().silent_after(1)], quiet);
 }
 
@@ -211,13 +211,13 @@ fn an_error_among_the_chunks_is_judged_like_any_other() {
     );
     check_raw(
         &[r#"{"error":{"code":400,"message":"bad","type":"invalid_request_error"}}"#],
-        "Rejected, exit 6: the provider refused the request with status 400: bad",
+        "Rejected, Provider: the provider refused the request with status 400: bad",
     );
     check_raw(
         &["{\"choices\":[{\"delta\":"],
-        "Malformed, exit 6: cannot read a part of the provider's answer: an event is not valid JSON",
+        "Malformed, Provider: cannot read a part of the provider's answer: an event is not valid JSON",
     );
-    check([round().answers(200, "")], "Malformed, exit 6: the provider's answer is empty");
+    check([round().answers(200, "")], "Malformed, Provider: the provider's answer is empty");
 }
 
 #[test]

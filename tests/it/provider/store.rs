@@ -14,6 +14,7 @@ use tempfile::TempDir;
 use csv_agent_provider::error::{ProviderError, ProviderErrorKind};
 use csv_agent_provider::hosted::store::{ContainerFile, LiveContainer, Upload};
 use csv_agent_provider::{Progress, Provider, RemoteOptions};
+use csv_agent_types::status::FailureKind;
 
 use super::{SHORT, block_on, options_at};
 use crate::bench::{KEY, in_time};
@@ -289,7 +290,7 @@ fn tries_run_out_and_the_error_names_the_request_and_not_the_key() {
         "the provider failed with status 500: oops *** (request `req_7`); gave up after 3 tries"
     );
     assert_eq!(error.request_id.as_deref(), Some("req_7"));
-    assert_eq!(error.exit_status().code(), 6);
+    assert_eq!(error.failure_kind(), FailureKind::Provider);
     assert_eq!(store.seen().len(), 3);
 }
 
@@ -613,7 +614,7 @@ fn calls_are_recorded_and_replayed_with_their_files() {
 
     fs::write(&path, "day\n2\n").unwrap();
     let error = hear!(replay, upload(&upload(&path))).0.unwrap_err();
-    assert_eq!(error.exit_status().code(), 12);
+    assert_eq!(error.failure_kind(), FailureKind::Replay);
     let words = "has no such call; the nearest is on line 1, where `file.sha256` is `\"";
     assert!(error.message.contains(words), "{error}");
 }

@@ -14,7 +14,7 @@ use crate::options::settings::{BASE_URL_OF_MODEL, Settings, ValueOrigin};
 pub(crate) const NAMES: &[&str] = &["input", "cached_input", "output"];
 
 /// Returns the price of a model: from a file, or else the list price at the vendor's own host. Fails with
-/// [`ExitStatus::Setup`](csv_agent_types::status::ExitStatus::Setup) when a price in a file is invalid.
+/// `FailureKind::Setup` when a price in a file is invalid.
 pub(crate) fn price_of(model: &str, settings: &Settings) -> anyhow::Result<Option<Price>> {
     let mut files = settings.files().iter();
     let found = files.find_map(|file| Some((file, file.document.prices.get(model)?)));

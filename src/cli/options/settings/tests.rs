@@ -7,7 +7,7 @@ use clap::Parser;
 
 use csv_agent_provider::models::{self, DEFAULT_MODEL};
 use csv_agent_types::conversation::Price;
-use csv_agent_types::status::{ExitStatus, Failure};
+use csv_agent_types::status::{Failure, FailureKind};
 
 use super::{
     BASE_URL_OF_MODEL, Flags, MAX_ROUNDS, MODEL, SETTINGS, Settings, Show, TIMEOUT, ValueOrigin,
@@ -171,20 +171,20 @@ fn the_key_of_a_profile_goes_with_its_server_before_the_variable_with_the_key() 
 }
 
 #[track_caller]
-fn check_fails(arguments: &str, text: &str, status: ExitStatus, message: &str, hint: &str) {
+fn check_fails(arguments: &str, text: &str, kind: FailureKind, message: &str, hint: &str) {
     let error = look(arguments, &[], &[(ConfigLevel::User, text)], |_| Ok(())).unwrap_err();
     let failure = error.downcast_ref::<Failure>().unwrap();
-    assert_eq!((failure.status, failure.message.as_str()), (status, message));
+    assert_eq!((failure.kind, failure.message.as_str()), (kind, message));
     assert_eq!(failure.hint.as_deref(), Some(hint));
 }
 
 #[test]
 fn a_profile_must_exist() {
     let hint = "did you mean `local`?";
-    check_fails("--profile loca", "", ExitStatus::Usage, "no profile `loca`", hint);
+    check_fails("--profile loca", "", FailureKind::Usage, "no profile `loca`", hint);
     let hint = "the profiles are `local`, `work`; see `csv-agent help config`";
     let text = "profile = 'x'\n[profiles.work]";
-    check_fails("", text, ExitStatus::Setup, "no profile `x`", hint);
+    check_fails("", text, FailureKind::Setup, "no profile `x`", hint);
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn a_value_is_read_as_the_flag_is_and_checked_even_when_the_flag_is_given() {
     ] {
         let line = text.lines().count();
         let message = format!("/user.toml:{line}: {message}");
-        check_fails("--max-rounds 5", text, ExitStatus::Setup, &message, see);
+        check_fails("--max-rounds 5", text, FailureKind::Setup, &message, see);
     }
 }
 
