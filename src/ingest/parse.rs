@@ -2,6 +2,8 @@
 //!
 //! Pure, from bytes, without allocation: these run once for every cell of a file.
 
+use csv_agent_text::calendar::days_from_civil;
+
 /// Microseconds of a day.
 pub(crate) const DAY_US: i64 = 86_400_000_000;
 
@@ -256,8 +258,7 @@ pub(crate) fn civil(year: u32, month: u32, day: u32) -> Option<i32> {
     if year == 0 || month == 0 || 12 < month || day == 0 || days_in_month(year, month) < day {
         return None;
     }
-    let number = |it: u32| i32::try_from(it).ok();
-    Some(days_from_civil(number(year)?, number(month)?, number(day)?))
+    i32::try_from(days_from_civil(year.into(), month.into(), day.into())).ok()
 }
 
 /// Returns the microseconds since midnight of a time written `09:30`, `09:30:15` or `09:30:15.25`.
@@ -342,16 +343,6 @@ fn days_in_month(year: u32, month: u32) -> u32 {
         4 | 6 | 9 | 11 => 30,
         _ => 31,
     }
-}
-
-/// Source: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", `days_from_civil`.
-fn days_from_civil(year: i32, month: i32, day: i32) -> i32 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let year_of_era = year.rem_euclid(400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    era * 146_097 + day_of_era - 719_468
 }
 
 #[cfg(test)]

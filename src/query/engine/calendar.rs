@@ -1,5 +1,7 @@
 //! The Gregorian calendar as arithmetic on days and microseconds since 1970-01-01, for any year.
 
+use csv_agent_text::calendar::days_from_civil;
+
 use crate::plan::{DatePart, DateUnit};
 
 /// Microseconds of a second.
@@ -24,8 +26,7 @@ pub(super) struct Civil {
 impl Civil {
     /// Returns the day so many days after 1970-01-01.
     ///
-    /// Source: Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms". A year of 400 years has
-    /// 146 097 days, and counting years from March puts the leap day at the end.
+    /// Source: as for [`days_from_civil`], whose inverse it is.
     pub(super) fn from_days(days: i64) -> Civil {
         let shifted = days + 719_468;
         let era = shifted.div_euclid(146_097);
@@ -39,15 +40,9 @@ impl Civil {
         Civil { year: year_of_era + era * 400 + i64::from(month <= 2), month, day }
     }
 
-    /// Returns the days since 1970-01-01. Source: as for [`Civil::from_days`].
+    /// Returns the days since 1970-01-01.
     pub(super) fn days(self) -> i64 {
-        let year = self.year - i64::from(self.month <= 2);
-        let era = year.div_euclid(400);
-        let year_of_era = year.rem_euclid(400);
-        let month_from_march = (self.month + 9) % 12;
-        let day_of_year = (153 * month_from_march + 2) / 5 + self.day - 1;
-        let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-        era * 146_097 + day_of_era - 719_468
+        days_from_civil(self.year, self.month, self.day)
     }
 
     /// Returns the day when there is such a day in the calendar.
