@@ -1,5 +1,6 @@
 //! The bench: the real binary in a home of its own, in front of a scripted server.
 
+mod answers;
 mod chat;
 mod check;
 mod form;
@@ -30,6 +31,7 @@ use tempfile::TempDir;
 
 use csv_agent_provider::Api;
 
+pub use answers::{Answer, Answers};
 pub use hosted::Life;
 pub use moment::{Changes, HANG, in_time, in_time_async, signal, sooner_than, until, until_caught};
 pub use python::python;

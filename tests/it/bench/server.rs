@@ -386,6 +386,13 @@ fn next_round(state: &mut State, request: Captured) -> Round {
 /// Reads a request. None when the peer has gone without one.
 fn receive(stream: &TcpStream) -> io::Result<Option<Captured>> {
     let mut reader = BufReader::new(stream);
+    let Some(mut request) = receive_head(&mut reader)? else { return Ok(None) };
+    receive_body(&mut reader, &mut request)?;
+    Ok(Some(request))
+}
+
+/// Reads a request without its body. None when the peer has gone without one.
+pub(super) fn receive_head(reader: &mut impl BufRead) -> io::Result<Option<Captured>> {
     let mut line = String::new();
     if reader.read_line(&mut line)? == 0 {
         return Ok(None);
@@ -397,17 +404,22 @@ fn receive(stream: &TcpStream) -> io::Result<Option<Captured>> {
         let Some((name, value)) = header.trim_end().split_once(':') else { break };
         headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
     }
-    let header = |name: &str| headers.iter().find(|it| it.0 == name).map(|it| it.1.as_str());
-    let bytes = if header("transfer-encoding") == Some("chunked") {
-        receive_chunks(&mut reader)?
+    let line = line.trim_end().to_owned();
+    Ok(Some(Captured { line, headers, body: json!({}), bytes: Vec::new() }))
+}
+
+/// Reads the rest of a request's body.
+pub(super) fn receive_body(reader: &mut impl BufRead, request: &mut Captured) -> io::Result<()> {
+    if request.header("transfer-encoding") == Some("chunked") {
+        request.bytes = receive_chunks(reader)?;
     } else {
-        let length = header("content-length").and_then(|it| it.parse().ok()).unwrap_or(0);
-        let mut bytes = vec![0; length];
-        reader.read_exact(&mut bytes)?;
-        bytes
-    };
-    let body = serde_json::from_slice(&bytes).unwrap_or(json!({}));
-    Ok(Some(Captured { line: line.trim_end().to_owned(), headers, body, bytes }))
+        let length = request.header("content-length").and_then(|it| it.parse().ok()).unwrap_or(0);
+        let n_read = request.bytes.len();
+        request.bytes.resize(length, 0);
+        reader.read_exact(&mut request.bytes[n_read..])?;
+    }
+    request.body = serde_json::from_slice(&request.bytes).unwrap_or(json!({}));
+    Ok(())
 }
 
 /// Reads a body that does not say how long it is.

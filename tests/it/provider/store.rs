@@ -1,11 +1,7 @@
 //! The provider's files and containers, against a server that answers in every way that calls can go.
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -17,28 +13,9 @@ use csv_agent_provider::{Progress, Provider, RemoteOptions};
 use csv_agent_types::status::FailureKind;
 
 use super::{SHORT, block_on, options_at};
-use crate::bench::{KEY, in_time};
+use crate::bench::{Answer, Answers, KEY, in_time};
 
-/// Reads of 256 KiB that a slow server is slow with. What the system holds back on its own, it takes at once.
-const N_SLOW_READS: usize = 120;
 const DAY: Duration = Duration::from_hours(24);
-
-/// One answer of the server.
-#[derive(Default)]
-struct Answer {
-    status: u16,
-    headers: Vec<(&'static str, String)>,
-    body: Vec<u8>,
-    /// Bytes of the body after which the connection breaks, or falls silent.
-    n_sent: Option<usize>,
-    is_silent: bool,
-    /// Whether it comes before what is sent was read.
-    is_early: bool,
-    /// Whether the body has no length.
-    is_unmeasured: bool,
-    /// Time before each of the first reads of what is sent; the rest is read at once.
-    reads_every: Option<Duration>,
-}
 
 fn answer(status: u16, body: impl Into<Vec<u8>>) -> Answer {
     Answer { status, body: body.into(), ..Answer::default() }
@@ -55,105 +32,8 @@ fn complaint(status: u16, message: &str) -> Answer {
     answer
 }
 
-/// One call as it came.
-#[derive(Debug, Clone)]
-struct Seen {
-    /// Like `GET /v1/files`.
-    line: String,
-    head: String,
-    body: Vec<u8>,
-}
-
-/// A server that answers these, one connection each.
-struct Store {
-    base_url: String,
-    seen: Arc<Mutex<Vec<Seen>>>,
-    n_answers: usize,
-}
-
-impl Store {
-    fn start(answers: impl IntoIterator<Item = Answer>) -> Store {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let base_url = format!("http://{}/v1", listener.local_addr().unwrap());
-        let answers: Vec<Answer> = answers.into_iter().collect();
-        let seen = Arc::new(Mutex::new(Vec::new()));
-        let (n_answers, shared) = (answers.len(), seen.clone());
-        thread::spawn(move || {
-            for answer in answers {
-                let (stream, _) = listener.accept().unwrap();
-                // The client may leave whenever it has enough.
-                let _ = serve(&stream, &answer, &shared);
-            }
-        });
-        Store { base_url, seen, n_answers }
-    }
-
-    fn options(&self) -> RemoteOptions {
-        options_at(self.base_url.clone())
-    }
-
-    fn provider(&self) -> Provider {
-        Provider::remote(self.options()).unwrap()
-    }
-
-    /// Returns the calls when all answers were given.
-    #[track_caller]
-    fn seen(&self) -> Vec<Seen> {
-        let seen = self.seen.lock().unwrap().clone();
-        assert_eq!(seen.len(), self.n_answers, "{seen:?}");
-        seen
-    }
-
-    #[track_caller]
-    fn lines(&self) -> Vec<String> {
-        self.seen().into_iter().map(|it| it.line).collect()
-    }
-}
-
-fn serve(stream: &TcpStream, answer: &Answer, seen: &Mutex<Vec<Seen>>) -> std::io::Result<()> {
-    let mut reader = BufReader::new(stream);
-    let mut head = String::new();
-    while !head.ends_with("\r\n\r\n") {
-        if reader.read_line(&mut head)? == 0 {
-            return Ok(());
-        }
-    }
-    let line = head.lines().next().unwrap().trim_end_matches(" HTTP/1.1").to_owned();
-    let length = head.lines().find_map(|it| it.strip_prefix("content-length: "));
-    let length = length.map_or(0, |it| it.parse().unwrap());
-    if answer.is_early {
-        seen.lock().unwrap().push(Seen { line, head, body: Vec::new() });
-        give(stream, answer)?;
-        std::io::copy(&mut reader, &mut std::io::sink())?;
-        return Ok(());
-    }
-    let mut body = vec![0; length];
-    for (at, piece) in body.chunks_mut(256 * 1024).enumerate() {
-        if let Some(pause) = answer.reads_every.filter(|_| at < N_SLOW_READS) {
-            thread::sleep(pause);
-        }
-        reader.read_exact(piece)?;
-    }
-    seen.lock().unwrap().push(Seen { line, head, body });
-    give(stream, answer)?;
-    if answer.is_silent {
-        // Until the client has had enough.
-        let _ = reader.read(&mut [0]);
-    }
-    Ok(())
-}
-
-fn give(mut stream: &TcpStream, answer: &Answer) -> std::io::Result<()> {
-    write!(stream, "HTTP/1.1 {} x\r\nconnection: close\r\n", answer.status)?;
-    for (name, value) in &answer.headers {
-        write!(stream, "{name}: {value}\r\n")?;
-    }
-    if !answer.is_unmeasured {
-        write!(stream, "content-length: {}\r\n", answer.body.len())?;
-    }
-    let n_sent = answer.n_sent.unwrap_or(answer.body.len());
-    stream.write_all(b"\r\n")?;
-    stream.write_all(&answer.body[..n_sent])
+fn provider_at(server: &Answers) -> Provider {
+    Provider::remote(options_at(server.base_url())).unwrap()
 }
 
 /// A file to upload, in a directory of its own.
@@ -199,16 +79,17 @@ fn ids(id: &str) -> Answer {
 
 #[test]
 fn an_upload_is_a_form_with_the_file_and_its_end() {
-    let store = Store::start([ids("file-1")]);
+    let store = Answers::start([ids("file-1")]);
     let (_directory, path) = file(b"day,price\n1,2\n");
-    let (id, lines) = hear!(store.provider(), upload(&upload(&path)));
+    let (id, lines) = hear!(provider_at(&store), upload(&upload(&path)));
     assert_eq!(id.unwrap(), "file-1");
     assert_eq!(lines, ["uploading orders.csv of orders, 14"]);
+    assert_eq!(store.lines(), ["POST /v1/files"]);
     let seen = &store.seen()[0];
-    assert_eq!(seen.line, "POST /v1/files");
-    assert!(seen.head.contains(&format!("authorization: Bearer {KEY}\r\n")), "{}", seen.head);
-    assert!(seen.head.contains("content-type: multipart/form-data; boundary="), "{}", seen.head);
-    let body = String::from_utf8(seen.body.clone()).unwrap();
+    assert_eq!(seen.header("authorization"), Some(format!("Bearer {KEY}").as_str()));
+    let form = seen.header("content-type").unwrap();
+    assert!(form.starts_with("multipart/form-data; boundary="), "{form}");
+    let body = String::from_utf8(seen.bytes.clone()).unwrap();
     let field = |name: &str, value: &str| format!("name=\"{name}\"\r\n\r\n{value}\r\n");
     for field in [
         field("purpose", "user_data"),
@@ -225,8 +106,8 @@ fn an_upload_is_a_form_with_the_file_and_its_end() {
 
 #[track_caller]
 fn check_refused(upload: &Upload<'_>, words: &str) {
-    let store = Store::start([]);
-    let (outcome, lines) = hear!(store.provider(), upload(upload));
+    let store = Answers::start([]);
+    let (outcome, lines) = hear!(provider_at(&store), upload(upload));
     let error = outcome.unwrap_err();
     assert_eq!(error.kind, ProviderErrorKind::Rejected);
     assert!(error.message.starts_with(words), "{error}");
@@ -262,9 +143,9 @@ fn what_hosted_code_cannot_be_given_is_not_sent() {
 fn a_call_that_fails_is_made_again_whole() {
     let limit = Answer { headers: vec![("retry-after-ms", "3".to_owned())], ..answer(429, "slow") };
     let cut = Answer { n_sent: Some(3), ..ids("file-1") };
-    let store = Store::start([limit, cut, ids("file-2")]);
+    let store = Answers::start([limit, cut, ids("file-2")]);
     let (_directory, path) = file(b"a\n1\n");
-    let (id, lines) = hear!(store.provider(), upload(&upload(&path)));
+    let (id, lines) = hear!(provider_at(&store), upload(&upload(&path)));
     assert_eq!(id.unwrap(), "file-2");
     let up = "uploading orders.csv of orders, 4";
     let [first, limited, second, cut, third] = &lines[..] else { panic!("{lines:?}") };
@@ -272,7 +153,7 @@ fn a_call_that_fails_is_made_again_whole() {
     assert_eq!(limited, "try 1: the provider's rate limit is reached with status 429: slow");
     assert!(cut.starts_with("try 2: the connection broke within the provider's answer"), "{cut}");
     for seen in store.seen() {
-        assert!(String::from_utf8(seen.body).unwrap().contains("\r\n\r\na\n1\n\r\n"));
+        assert!(String::from_utf8(seen.bytes).unwrap().contains("\r\n\r\na\n1\n\r\n"));
     }
 }
 
@@ -283,8 +164,8 @@ fn tries_run_out_and_the_error_names_the_request_and_not_the_key() {
         answer.headers.push(("retry-after-ms", "1".to_owned()));
         answer
     };
-    let store = Store::start([fails(), fails(), fails()]);
-    let error = hear!(store.provider(), container("cntr_1")).0.unwrap_err();
+    let store = Answers::start([fails(), fails(), fails()]);
+    let error = hear!(provider_at(&store), container("cntr_1")).0.unwrap_err();
     assert_eq!(
         error.message,
         "the provider failed with status 500: oops *** (request `req_7`); gave up after 3 tries"
@@ -296,7 +177,7 @@ fn tries_run_out_and_the_error_names_the_request_and_not_the_key() {
 
 #[test]
 fn a_server_that_is_not_there_got_nothing() {
-    let mut options = Store::start([]).options();
+    let mut options = options_at(Answers::start([]).base_url());
     options.base_url = "http://127.0.0.1:1/v1".to_owned();
     options.retries = 0;
     let mut provider = Provider::remote(options).unwrap();
@@ -309,13 +190,13 @@ fn a_server_that_is_not_there_got_nothing() {
 fn containers_are_looked_at_filled_and_deleted() {
     let found = json!({"id": "cntr_1", "object": "container", "status": "running",
         "memory_limit": "4g"});
-    let store = Store::start([
+    let store = Answers::start([
         json_answer(&found),
         ids("cfile_1"),
         json_answer(&json!({"deleted": true})),
         json_answer(&json!({"deleted": true})),
     ]);
-    let mut provider = store.provider();
+    let mut provider = provider_at(&store);
     let container = hear!(provider, container("cntr_1")).0.unwrap();
     let expected = LiveContainer {
         id: "cntr_1".into(),
@@ -337,13 +218,13 @@ fn containers_are_looked_at_filled_and_deleted() {
             "DELETE /v1/containers/cntr_1",
         ]
     );
-    assert_eq!(store.seen()[1].body, br#"{"file_id":"file-1"}"#);
+    assert_eq!(store.seen()[1].bytes, br#"{"file_id":"file-1"}"#);
 }
 
 #[track_caller]
 fn check_gone(answer: Answer, kind: &ProviderErrorKind, message: &str) {
-    let store = Store::start([answer]);
-    let error = hear!(store.provider(), container("cntr_1")).0.unwrap_err();
+    let store = Answers::start([answer]);
+    let error = hear!(provider_at(&store), container("cntr_1")).0.unwrap_err();
     assert_eq!((&error.kind, error.message.as_str()), (kind, message));
     assert!(error.hint.is_some());
 }
@@ -380,12 +261,12 @@ fn a_container_that_is_gone_is_told_in_all_ways() {
 
 #[test]
 fn what_is_gone_is_as_good_as_deleted() {
-    let store = Store::start([
+    let store = Answers::start([
         complaint(404, "No such File object: file-1"),
         complaint(400, "LiveContainer is expired."),
         answer(403, "no"),
     ]);
-    let mut provider = store.provider();
+    let mut provider = provider_at(&store);
     hear!(provider, delete_upload("file-1")).0.unwrap();
     hear!(provider, delete_container("cntr_1")).0.unwrap();
     let error = hear!(provider, delete_container("cntr_1")).0.unwrap_err();
@@ -396,7 +277,7 @@ fn what_is_gone_is_as_good_as_deleted() {
 fn no_name_from_outside_becomes_a_path() {
     let bad = ["", "../files", "cntr_1/files", "a b", "cntr_1?x=1", "ä", &"x".repeat(129)];
     for id in bad {
-        let mut provider = Store::start([]).provider();
+        let mut provider = provider_at(&Answers::start([]));
         let outcomes: [Result<(), ProviderError>; 6] = [
             hear!(provider, container(id)).0.map(|_| ()),
             hear!(provider, add_to_container("cntr_1", id)).0,
@@ -410,9 +291,9 @@ fn no_name_from_outside_becomes_a_path() {
         for outcome in outcomes {
             assert_eq!(outcome.unwrap_err().kind, ProviderErrorKind::Malformed, "{id}");
         }
-        let store = Store::start([ids(id)]);
+        let store = Answers::start([ids(id)]);
         let (_directory, path) = file(b"x");
-        let error = hear!(store.provider(), upload(&upload(&path))).0.unwrap_err();
+        let error = hear!(provider_at(&store), upload(&upload(&path))).0.unwrap_err();
         assert_eq!(error.kind, ProviderErrorKind::Malformed, "{id}");
     }
 }
@@ -428,8 +309,8 @@ fn files_are_listed_page_by_page() {
     let first = json!({"data": [listed("cfile_1"), odd, listed("cfile_2")], "has_more": true});
     let bare = json!({"id": "cfile_3", "path": "/mnt/data/y", "bytes": null});
     let second = json!({"data": [bare, {"id": "cfile_4"}], "has_more": false});
-    let store = Store::start([json_answer(&first), json_answer(&second)]);
-    let files = hear!(store.provider(), container_files("cntr_1")).0.unwrap();
+    let store = Answers::start([json_answer(&first), json_answer(&second)]);
+    let files = hear!(provider_at(&store), container_files("cntr_1")).0.unwrap();
     let found: Vec<&str> = files.iter().map(|it| it.id.as_str()).collect();
     assert_eq!(found, ["cfile_1", "cfile_2", "cfile_3"]);
     assert_eq!(
@@ -457,15 +338,15 @@ fn a_list_without_end_is_cut_and_told() {
         let data: Vec<Value> = (0..100).map(|it| listed(&format!("cfile_{at}_{it}"))).collect();
         json_answer(&json!({"data": data, "has_more": true}))
     };
-    let store = Store::start((0..10).map(page));
-    let (files, lines) = hear!(store.provider(), container_files("cntr_1"));
+    let store = Answers::start((0..10).map(page));
+    let (files, lines) = hear!(provider_at(&store), container_files("cntr_1"));
     assert_eq!(files.unwrap().len(), 1_000);
     let warning =
         "files_unlisted: the container `cntr_1` has more than 1000 files: these are the newest";
     assert_eq!(lines.last().map(String::as_str), Some(warning));
     assert_eq!(store.seen().len(), 10);
-    let idle = Store::start([json_answer(&json!({"data": [], "has_more": true}))]);
-    assert_eq!(hear!(idle.provider(), container_files("cntr_1")).0.unwrap(), []);
+    let idle = Answers::start([json_answer(&json!({"data": [], "has_more": true}))]);
+    assert_eq!(hear!(provider_at(&idle), container_files("cntr_1")).0.unwrap(), []);
 }
 
 /// Fetches a file into one that holds something else, and returns what it holds then.
@@ -486,21 +367,20 @@ fn fetch(
 #[test]
 fn a_file_is_fetched_byte_by_byte() {
     let content: Vec<u8> = (0..=255).cycle().take(100_000).collect();
-    let store = Store::start([answer(200, content.clone())]);
-    let (bytes, found, lines) = fetch(store.options(), 100_000);
+    let store = Answers::start([answer(200, content.clone())]);
+    let (bytes, found, lines) = fetch(options_at(store.base_url()), 100_000);
     assert_eq!((bytes.unwrap(), found == content), (100_000, true));
     assert_eq!(lines, ["calling with 0", "fetched 100000"]);
-    let seen = &store.seen()[0];
-    assert_eq!(seen.line, "GET /v1/containers/cntr_1/files/cfile_1/content");
-    assert!(seen.head.contains("accept: */*\r\n"), "{}", seen.head);
+    assert_eq!(store.lines(), ["GET /v1/containers/cntr_1/files/cfile_1/content"]);
+    assert_eq!(store.seen()[0].header("accept"), Some("*/*"));
 }
 
 #[test]
 fn a_download_that_breaks_or_falls_silent_begins_anew() {
     let half = |is_silent| Answer { n_sent: Some(3), is_silent, ..answer(200, "a,b\n1,2\n") };
     in_time(SHORT, |idle| {
-        let store = Store::start([half(false), half(true), answer(200, "a,b\n1,2\n")]);
-        let options = RemoteOptions { idle, ..store.options() };
+        let store = Answers::start([half(false), half(true), answer(200, "a,b\n1,2\n")]);
+        let options = RemoteOptions { idle, ..options_at(store.base_url()) };
         let (bytes, found, lines) = fetch(options, 100);
         let tries: Vec<&String> = lines.iter().filter(|it| it.starts_with("try ")).collect();
         let silent = format!("try 2: the provider sent nothing for {} s", idle.as_secs_f64());
@@ -519,8 +399,8 @@ fn a_file_beyond_the_bound_is_refused_at_once_or_as_it_comes() {
     let said = Answer { n_sent: Some(0), is_silent: true, ..answer(200, "123456789") };
     let unsaid = Answer { is_unmeasured: true, ..answer(200, "123456789") };
     for answer in [said, unsaid] {
-        let store = Store::start([answer]);
-        let (outcome, found, lines) = fetch(store.options(), 8);
+        let store = Answers::start([answer]);
+        let (outcome, found, lines) = fetch(options_at(store.base_url()), 8);
         let error = outcome.unwrap_err();
         assert_eq!(error.message, "the file `cfile_1` is larger than 8 bytes, the limit");
         assert_eq!(error.kind, ProviderErrorKind::Malformed);
@@ -531,8 +411,8 @@ fn a_file_beyond_the_bound_is_refused_at_once_or_as_it_comes() {
 
 #[test]
 fn a_file_that_is_not_there_says_so_and_writes_nothing() {
-    let store = Store::start([complaint(404, "File not found.")]);
-    let (outcome, found, _) = fetch(store.options(), 100);
+    let store = Answers::start([complaint(404, "File not found.")]);
+    let (outcome, found, _) = fetch(options_at(store.base_url()), 100);
     assert_eq!(outcome.unwrap_err().kind, ProviderErrorKind::NoSuchFile);
     assert_eq!(found, b"something longer that was there before");
 }
@@ -541,22 +421,23 @@ fn a_file_that_is_not_there_says_so_and_writes_nothing() {
 fn an_upload_may_be_slow_but_not_stop() {
     let (_directory, path) = file(&vec![b'x'; 40 * 1024 * 1024]);
     let reads = |every| Answer { reads_every: Some(every), ..ids("f") };
-    let send = |store: &Store, limit: Duration| {
+    let send = |store: &Answers, limit: Duration| {
         let (first_event, idle) = (limit, limit);
-        let options = RemoteOptions { first_event, idle, retries: 0, ..store.options() };
+        let options =
+            RemoteOptions { first_event, idle, retries: 0, ..options_at(store.base_url()) };
         hear!(Provider::remote(options).unwrap(), upload(&upload(&path))).0
     };
     // Loopback connections take a megabyte at once or nothing.
     in_time(Duration::from_millis(400), |limit| {
         let begin = Instant::now();
-        let outcome = send(&Store::start([reads(limit / 40)]), limit);
+        let outcome = send(&Answers::start([reads(limit / 40)]), limit);
         assert!(
             outcome.is_err() || 2 * limit < begin.elapsed(),
             "it took longer than a silence may"
         );
         outcome.map(|it| assert_eq!(it, "f"))
     });
-    let error = send(&Store::start([reads(DAY)]), Duration::from_millis(400)).unwrap_err();
+    let error = send(&Answers::start([reads(DAY)]), Duration::from_millis(400)).unwrap_err();
     assert!(error.message.ends_with("did not answer within 0.4 s"), "{error}");
     assert!(error.may_pass());
 }
@@ -564,8 +445,8 @@ fn an_upload_may_be_slow_but_not_stop() {
 #[test]
 fn a_refusal_may_come_before_the_file_is_through() {
     let (_directory, path) = file(&vec![b'x'; 40 * 1024 * 1024]);
-    let store = Store::start([Answer { is_early: true, ..complaint(413, "Too large.") }]);
-    let error = hear!(store.provider(), upload(&upload(&path))).0.unwrap_err();
+    let store = Answers::start([Answer { is_early: true, ..complaint(413, "Too large.") }]);
+    let error = hear!(provider_at(&store), upload(&upload(&path))).0.unwrap_err();
     assert_eq!(error.kind, ProviderErrorKind::Rejected);
     let message = "the provider refused the request with status 413: Too large. (request `req_7`)";
     assert_eq!(error.message, message);
@@ -579,9 +460,13 @@ fn calls_are_recorded_and_replayed_with_their_files() {
     let png: Vec<u8> = (0..=255).rev().collect();
     let secret = format!("key,{KEY}\n");
     let limit = Answer { headers: vec![("retry-after-ms", "1".to_owned())], ..answer(429, "slow") };
-    let store =
-        Store::start([limit, ids("file-1"), answer(200, png.clone()), answer(200, secret.clone())]);
-    let mut live = store.provider().recording(&cassette).unwrap();
+    let store = Answers::start([
+        limit,
+        ids("file-1"),
+        answer(200, png.clone()),
+        answer(200, secret.clone()),
+    ]);
+    let mut live = provider_at(&store).recording(&cassette).unwrap();
     hear!(live, upload(&upload(&path))).0.unwrap();
     let fetch = |provider: &mut Provider, file_id: &str| {
         let fetched = directory.path().join("fetched");
