@@ -1,18 +1,24 @@
 #!/usr/bin/env python3
 """`csv-agent mcp`, driven by the protocol's own client: every tool, resource and prompt, in both eras.
 
-    pip install mcp && benches/mcp_client.py path/to/csv-agent [number of calls]
+    pip install mcp && benches/mcp_client.py path/to/csv-agent [number of calls [DIR]]
 
 The client checks each message against the schemas of the protocol, and structured content against the tool's own.
 Then, unless the number is 0: the time from the start of the server to its list of tools, and the time of calls.
+
+With DIR, two other servers are measured in the same run: MotherDuck's, which runs SQL in DuckDB, and mcp-pandas,
+which has a data frame. Each has a virtual environment below DIR, which the script makes where there is none. All
+times include the client's own.
 """
 import asyncio
 import os
 import pathlib
 import statistics
+import subprocess
 import sys
 import tempfile
 import time
+import venv
 
 from mcp import Client, StdioServerParameters, types
 
@@ -93,24 +99,42 @@ async def drive(binary, mode, directory):
               f"{len(prompts)} prompts; version {client.protocol_version}; progress {told}; asked {asked}")
 
 
-async def measure(binary, directory, n_calls):
-    server = server_of(binary, directory)
+# name → what its virtual environment needs, its arguments, a call that lists what it has, and one that calculates
+PEERS = {
+    "mcp-server-motherduck": (
+        ["mcp-server-motherduck"], ["--db-path", ":memory:", "--read-write"], ("list_tables", {}),
+        ("execute_query", {"sql": SQL.replace("from sales", "from 'sales.csv'")})),
+    "mcp-pandas": (["mcp-pandas", "mcp<2"], ["--data-path", "sales.csv"], None, ("average", {"column": "revenue"})),
+}
+
+
+def peer_of(name, directory, venvs):
+    packages, arguments, listing, calculation = PEERS[name]
+    here = pathlib.Path(venvs).resolve() / name
+    if not here.exists():
+        venv.create(here, with_pip=True)
+        subprocess.run([here / "bin/pip", "install", "--quiet", *packages], check=True)
+    server = StdioServerParameters(command=str(here / "bin" / name), args=arguments, cwd=str(directory))
+    return server, [it for it in (listing, calculation) if it]
+
+
+async def measure(name, server, calls, n_calls):
     starts = []
     for _ in range(10):
         begun = time.perf_counter()
         async with Client(server, mode="legacy") as client:
             await client.list_tools()
             starts.append(1000 * (time.perf_counter() - begun))
-    print(f"start to tools/list: {statistics.median(starts):.0f} ms (median of {len(starts)}, with the client's own)")
-    async with Client(server) as client:
-        for name, arguments in [("datasets", {}), ("query", {"sql": SQL}), ("python", {"code": "1"})]:
+    print(f"{name}: start to tools/list {statistics.median(starts):.0f} ms (median of {len(starts)})")
+    async with Client(server, mode="legacy") as client:
+        for tool, arguments in calls:
             times = []
             for _ in range(n_calls):
                 begun = time.perf_counter()
-                result = await client.call_tool(name, arguments)
+                result = await client.call_tool(tool, arguments)
                 times.append(1000 * (time.perf_counter() - begun))
                 assert not result.is_error, result
-            print(f"{name}: {statistics.median(times):.1f} ms (median of {n_calls})")
+            print(f"  {tool}: {statistics.median(times):.1f} ms (median of {n_calls})")
 
 
 def main():
@@ -124,7 +148,10 @@ def main():
             print(f"mode {mode}:")
             asyncio.run(drive(binary, mode, directory))
             if mode == "auto" and n_calls:
-                asyncio.run(measure(binary, directory, n_calls))
+                calls = [("datasets", {}), ("query", {"sql": SQL}), ("python", {"code": "1"})]
+                asyncio.run(measure("csv-agent", server_of(binary, directory), calls, n_calls))
+                for peer in PEERS if 3 < len(sys.argv) else []:
+                    asyncio.run(measure(peer, *peer_of(peer, directory, sys.argv[3]), n_calls))
 
 
 if __name__ == "__main__":

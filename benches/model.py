@@ -9,7 +9,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor, wait
 
 LIFE_S = 20  # a call that is not known by then is awaited with signs of life
-FIRST_S = 1.0  # the first answer takes as long as a quick model's, the others no time
+FIRST_S = 1.0  # the first answer takes as long as a quick model's, the others no time; half of it is its arguments
 
 
 class Model(http.server.BaseHTTPRequestHandler):
@@ -19,9 +19,18 @@ class Model(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         done = sum(1 for it in body["input"] if it.get("type") == "function_call_output")
-        if done == 0:
-            time.sleep(self.server.first_s)
         is_begun = False
+        if done == 0 and self.server.first_s:
+            time.sleep(self.server.first_s / 2)
+            if body.get("stream") and self.server.calls:
+                # The name of the tool comes first, and its arguments as they are written.
+                self.begin("text/event-stream", "transfer-encoding", "chunked")
+                is_begun = True
+                item = {"type": "function_call", "id": "fc_0", "call_id": "c0", "status": "in_progress",
+                        "name": self.server.calls[0][0], "arguments": ""}
+                added = {"type": "response.output_item.added", "output_index": 0, "item": item}
+                self.chunk(f"event: {added['type']}\ndata: {json.dumps(added)}\n\n".encode())
+            time.sleep(self.server.first_s / 2)
         if done < len(self.server.calls):
             with ThreadPoolExecutor(1) as pool:
                 call = pool.submit(self.server.calls.__getitem__, done)

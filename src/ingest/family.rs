@@ -27,11 +27,11 @@ use arrow_array::{
 };
 use arrow_schema::DataType;
 use bytes::Bytes;
+use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
-use parquet::arrow::arrow_writer::ArrowColumnChunk;
-use parquet::file::metadata::{PageIndexPolicy, ParquetMetaData};
+use parquet::file::metadata::PageIndexPolicy;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tempfile::{NamedTempFile, TempPath};
@@ -52,7 +52,7 @@ use super::requested_types::Wants;
 use super::source::Source;
 use super::type_evidence::TypeEvidence;
 use super::type_inference::{ColumnType, Hints, decide_as, is_clear_number};
-use super::write::{BuiltColumn, CopiedColumns, Encoder, ParquetFile, Purpose, temporary};
+use super::write::{BuiltColumn, Encoder, GroupColumn, ParquetFile, Purpose, temporary};
 use crate::dataset_files::{DatasetFiles, Target};
 use crate::options::Family;
 use crate::options::IngestOptions;
@@ -110,6 +110,14 @@ struct FilePart {
     bytes: u64,
     table: TempPath,
     rejects: Option<TempPath>,
+}
+
+impl FilePart {
+    /// Returns the name in the file of a column of the dataset, if the file has it.
+    fn own_name(&self, name: &str) -> Option<&str> {
+        let at = self.dataset.columns.iter().position(|it| it.name == name)?;
+        Some(&self.spelled[at])
+    }
 }
 
 /// Joins files into the future `dir/NAME.parquet`. `count` is called whenever a file has been read.
@@ -558,48 +566,40 @@ impl Joined {
         Joined { columns: built, n_of_files, of_paths }
     }
 
-    /// Converts the rows of a file to those of the table.
-    fn rows(&self, batch: &RecordBatch, part: &FilePart) -> anyhow::Result<Vec<ArrayRef>> {
+    /// Converts rows of a file to some columns of the table.
+    fn rows(
+        &self,
+        batch: &RecordBatch,
+        part: &FilePart,
+        wanted: &[usize],
+    ) -> anyhow::Result<Vec<ArrayRef>> {
         let n_rows = batch.num_rows();
-        let mut arrays = Vec::with_capacity(self.columns.len());
-        for column in &self.columns[..self.n_of_files] {
-            let place = part.dataset.columns.iter().position(|it| it.name == column.name);
-            let found = place.and_then(|at| batch.column_by_name(&part.spelled[at]));
+        let array = |at: &usize| {
+            let column = &self.columns[*at];
+            if let Some(values) = at.checked_sub(self.n_of_files).map(|it| &self.of_paths[it]) {
+                return Ok(repeated(values[part.at].as_deref(), column.dtype, n_rows));
+            }
+            let own = part.own_name(&column.name);
+            let found = own.and_then(|it| batch.column_by_name(it));
             let wanted = field(&column.name, column.dtype);
-            arrays.push(match found {
-                Some(array) if array.data_type() == wanted.data_type() => Arc::clone(array),
-                Some(array) if array.null_count() < n_rows => widened(array, column, part)?,
-                _ => new_null_array(wanted.data_type(), n_rows),
-            });
-        }
-        arrays.extend(self.of_path(part, n_rows));
-        Ok(arrays)
-    }
-
-    /// Returns the columns that identify the file of each row.
-    fn of_path(&self, part: &FilePart, n_rows: usize) -> Vec<ArrayRef> {
-        let columns = self.columns[self.n_of_files..].iter().zip(&self.of_paths);
-        let array = |(column, values): (&BuiltColumn, &Vec<Option<String>>)| -> ArrayRef {
-            let value = values[part.at].as_deref();
-            match column.dtype {
-                DType::Int64 => {
-                    let value: Option<i64> = value.and_then(|it| it.parse().ok());
-                    Arc::new(Int64Array::from(vec![value; n_rows]))
-                }
-                _ => Arc::new(StringArray::from(vec![value; n_rows])),
+            match found {
+                Some(array) if array.data_type() == wanted.data_type() => Ok(Arc::clone(array)),
+                Some(array) if array.null_count() < n_rows => widened(array, column, part),
+                _ => Ok(new_null_array(wanted.data_type(), n_rows)),
             }
         };
-        columns.map(array).collect()
+        wanted.iter().map(array).collect()
     }
 
-    /// Returns where a file has the columns of the table, if it has each in the same type.
-    fn places(&self, part: &FilePart, metadata: &ArrowReaderMetadata) -> Option<Arc<[usize]>> {
+    /// Returns where a file has each column of the table with the same name and type, so that its encoded form
+    /// can be kept.
+    fn places(&self, part: &FilePart, metadata: &ArrowReaderMetadata) -> Vec<Option<usize>> {
+        let groups = metadata.metadata().row_groups();
         let place = |column: &BuiltColumn| {
-            let own = part.dataset.columns.iter().position(|it| it.name == column.name)?;
-            let (at, found) = metadata.schema().column_with_name(&part.spelled[own])?;
+            let own = part.own_name(&column.name)?;
+            let (at, found) = metadata.schema().column_with_name(own)?;
             let wanted = field(&column.name, column.dtype);
             let is_same = found.name() == wanted.name() && found.data_type() == wanted.data_type();
-            let groups = metadata.metadata().row_groups();
             let are_counted = || {
                 groups.iter().all(|it| {
                     it.column(at).statistics().is_some_and(|it| it.null_count_opt().is_some())
@@ -607,7 +607,19 @@ impl Joined {
             };
             (is_same && are_counted()).then_some(at)
         };
-        self.columns[..self.n_of_files].iter().map(place).collect()
+        let of_files = self.columns[..self.n_of_files].iter().map(place);
+        of_files.chain(self.of_paths.iter().map(|_| None)).collect()
+    }
+}
+
+/// Returns a column that has one value in all rows.
+fn repeated(value: Option<&str>, dtype: DType, n_rows: usize) -> ArrayRef {
+    match dtype {
+        DType::Int64 => {
+            let value: Option<i64> = value.and_then(|it| it.parse().ok());
+            Arc::new(Int64Array::from(vec![value; n_rows]))
+        }
+        _ => Arc::new(StringArray::from(vec![value; n_rows])),
     }
 }
 
@@ -665,20 +677,10 @@ fn floats(ints: &Int64Array, name: &str, source: &str) -> anyhow::Result<ArrayRe
 
 /// A row group of the table, and its origin.
 enum GroupPlan {
-    /// Rows to be encoded again.
-    Rows(Vec<RowSpan>),
-    /// A row group of one file, with the same columns as the table: its encoded form is kept.
-    Kept { part: usize, group: usize, metadata: Arc<ParquetMetaData>, places: Arc<[usize]> },
-}
-
-/// Rows of one file that are decoded together.
-#[derive(Debug)]
-struct RowSpan {
-    part: usize,
-    /// The row group; `None` where the file's table has only one.
-    group: Option<usize>,
-    n_rows: u64,
-    bytes: u64,
+    /// All rows of small files, which are encoded again.
+    Files(Vec<usize>),
+    /// A row group of a large file. Columns that have a place in its table are kept in their encoded form.
+    Part { part: usize, group: usize, metadata: ArrowReaderMetadata, places: Arc<[Option<usize>]> },
 }
 
 /// Concatenates the tables of all files. Returns the table, its row count, and the null count of each
@@ -693,7 +695,6 @@ fn join(
     let Target { dir, name, purpose } = target;
     let (mut file, encoder) =
         ParquetFile::create(dir, &format!("{name}.parquet"), &joined.columns, purpose)?;
-    let of_paths = Encoder::of(&joined.columns[joined.n_of_files..], purpose)?;
     let next = AtomicUsize::new(0);
     let mut nulls = vec![0; joined.columns.len()];
     let mut n_rows = 0;
@@ -701,15 +702,15 @@ fn join(
         let (sender, finished) = channel();
         for _ in 0..files_at_once().min(groups.len()) {
             let (sender, next, groups) = (sender.clone(), &next, &groups);
-            let (encoder, of_paths) = (&encoder, &of_paths);
+            let encoder = &encoder;
             scope.spawn(move || {
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
                     let Some(group) = groups.get(at) else { return };
                     let outcome = check_cancelled(cancelled).and_then(|()| match group {
-                        GroupPlan::Rows(pieces) => encode(joined, parts, pieces, encoder),
-                        GroupPlan::Kept { part, group, metadata, places } => {
-                            keep(joined, &parts[*part], metadata, *group, places, of_paths)
+                        GroupPlan::Files(files) => encode(joined, parts, files, encoder),
+                        GroupPlan::Part { part, group, metadata, places } => {
+                            keep(joined, &parts[*part], metadata, *group, places, purpose)
                         }
                     });
                     if sender.send((at, outcome)).is_err() {
@@ -723,13 +724,8 @@ fn join(
         let mut wanted = 0;
         for (at, outcome) in finished {
             waiting.insert(at, outcome?);
-            while let Some(Encoded { kept, columns, nulls: found, n_rows: n }) =
-                waiting.remove(&wanted)
-            {
-                match kept {
-                    Some(kept) => file.append_kept(n, kept, columns)?,
-                    None => file.append(n, columns)?,
-                }
+            while let Some(Encoded { columns, nulls: found, n_rows: n }) = waiting.remove(&wanted) {
+                file.append(n, columns)?;
                 nulls.iter_mut().zip(found).for_each(|(all, it)| *all += it);
                 n_rows += n;
                 wanted += 1;
@@ -748,111 +744,106 @@ fn join(
 fn groups(joined: &Joined, parts: &[FilePart]) -> anyhow::Result<Vec<GroupPlan>> {
     let mut groups: Vec<GroupPlan> = Vec::new();
     let (mut n_rows, mut bytes) = (0, 0);
-    let mut add = |groups: &mut Vec<GroupPlan>, piece: RowSpan| {
-        let is_full = GROUP_ROWS_MAX < n_rows + piece.n_rows
-            || 2 * SLICE_BYTES_MAX as u64 <= bytes + piece.bytes;
-        if let Some(GroupPlan::Rows(pieces)) = groups.last_mut().filter(|_| !is_full) {
-            (n_rows, bytes) = (n_rows + piece.n_rows, bytes + piece.bytes);
-            pieces.push(piece);
-        } else {
-            (n_rows, bytes) = (piece.n_rows, piece.bytes);
-            groups.push(GroupPlan::Rows(vec![piece]));
-        }
-    };
-    for (at, part) in parts.iter().enumerate() {
-        let n_rows = part.dataset.row_count;
-        if n_rows == 0 {
-            continue;
-        }
+    for (at, part) in parts.iter().enumerate().filter(|it| 0 < it.1.dataset.row_count) {
         if part.bytes <= ONE_GROUP_BYTES_MAX {
-            add(&mut groups, RowSpan { part: at, group: None, n_rows, bytes: part.bytes });
+            (n_rows, bytes) = (n_rows + part.dataset.row_count, bytes + part.bytes);
+            let is_full = GROUP_ROWS_MAX < n_rows || 2 * SLICE_BYTES_MAX as u64 <= bytes;
+            if let Some(GroupPlan::Files(files)) = groups.last_mut().filter(|_| !is_full) {
+                files.push(at);
+            } else {
+                (n_rows, bytes) = (part.dataset.row_count, part.bytes);
+                groups.push(GroupPlan::Files(vec![at]));
+            }
             continue;
         }
         let options =
             ArrowReaderOptions::default().with_page_index_policy(PageIndexPolicy::Optional);
         let metadata = ArrowReaderMetadata::load(&File::open(&part.table)?, options)?;
-        let places = joined.places(part, &metadata);
-        for (group, it) in metadata.metadata().row_groups().iter().enumerate() {
-            if let Some(places) = &places {
-                let (metadata, places) = (Arc::clone(metadata.metadata()), Arc::clone(places));
-                groups.push(GroupPlan::Kept { part: at, group, metadata, places });
-                continue;
-            }
-            let n_rows = u64::try_from(it.num_rows())?;
-            let bytes = u64::try_from(it.total_byte_size())?;
-            add(&mut groups, RowSpan { part: at, group: Some(group), n_rows, bytes });
-        }
+        let places: Arc<[Option<usize>]> = joined.places(part, &metadata).into();
+        groups.extend((0..metadata.metadata().num_row_groups()).map(|group| {
+            let (metadata, places) = (metadata.clone(), Arc::clone(&places));
+            GroupPlan::Part { part: at, group, metadata, places }
+        }));
     }
     Ok(groups)
 }
 
 /// An encoded row group, ready to be written.
 struct Encoded {
-    /// Its first columns, where they are copied from another file.
-    kept: Option<CopiedColumns>,
-    columns: Vec<ArrowColumnChunk>,
+    columns: Vec<GroupColumn>,
     nulls: Vec<u64>,
     n_rows: u64,
 }
 
+/// Encodes all rows of small files as one row group.
 fn encode(
     joined: &Joined,
     parts: &[FilePart],
-    group: &[RowSpan],
+    files: &[usize],
     encoder: &Encoder,
 ) -> anyhow::Result<Encoded> {
     let mut row_group = encoder.row_group()?;
-    let mut nulls = vec![0; joined.columns.len()];
+    let wanted: Vec<usize> = (0..joined.columns.len()).collect();
+    let mut nulls = vec![0; wanted.len()];
     let mut n_rows = 0;
-    for piece in group {
-        let part = &parts[piece.part];
-        let reader = match piece.group {
-            // Read at once: there are thousands of small files.
-            None => {
-                let all = Bytes::from(std::fs::read(&part.table)?);
-                ParquetRecordBatchReaderBuilder::try_new(all)?
-                    .with_batch_size(BATCH_ROWS)
-                    .build()?
-            }
-            Some(group) => ParquetRecordBatchReaderBuilder::try_new(File::open(&part.table)?)?
-                .with_batch_size(BATCH_ROWS)
-                .with_row_groups(vec![group])
-                .build()?,
-        };
-        for batch in reader {
+    for part in files.iter().map(|it| &parts[*it]) {
+        // Read at once: there are thousands of them.
+        let all = Bytes::from(std::fs::read(&part.table)?);
+        let reader = ParquetRecordBatchReaderBuilder::try_new(all)?.with_batch_size(BATCH_ROWS);
+        for batch in reader.build()? {
             let batch = batch?;
-            let rows = joined.rows(&batch, part)?;
+            let rows = joined.rows(&batch, part, &wanted)?;
             nulls.iter_mut().zip(&rows).for_each(|(all, it)| *all += it.null_count() as u64);
             row_group.write(&rows)?;
             n_rows += batch.num_rows() as u64;
         }
     }
-    Ok(Encoded { kept: None, columns: row_group.close()?, nulls, n_rows })
+    let columns = row_group.close()?.into_iter().map(GroupColumn::from).collect();
+    Ok(Encoded { columns, nulls, n_rows })
 }
 
-/// Copies a row group of a file unchanged, with columns that identify its file.
+/// Copies the columns of a row group that have a place in the file, and encodes the others.
 fn keep(
     joined: &Joined,
     part: &FilePart,
-    metadata: &ParquetMetaData,
+    metadata: &ArrowReaderMetadata,
     group: usize,
-    places: &[usize],
-    of_paths: &Encoder,
+    places: &[Option<usize>],
+    purpose: Purpose,
 ) -> anyhow::Result<Encoded> {
-    let row_group = metadata.row_group(group);
-    let n_rows = usize::try_from(row_group.num_rows())?;
-    let mut others = of_paths.row_group()?;
-    for begin in (0..n_rows).step_by(BATCH_ROWS) {
-        others.write(&joined.of_path(part, BATCH_ROWS.min(n_rows - begin)))?;
+    let others: Vec<usize> = (0..places.len()).filter(|it| places[*it].is_none()).collect();
+    let built: Vec<BuiltColumn> = others.iter().map(|it| joined.columns[*it].clone()).collect();
+    let mut row_group = Encoder::of(&built, purpose)?.row_group()?;
+    let mut nulls = vec![0; places.len()];
+    let file = Arc::new(File::open(&part.table)?);
+    let own = built.iter().filter_map(|it| part.own_name(&it.name));
+    let own = own.filter_map(|it| metadata.schema().index_of(it).ok());
+    let schema = metadata.metadata().file_metadata().schema_descr();
+    let reader =
+        ParquetRecordBatchReaderBuilder::new_with_metadata(file.try_clone()?, metadata.clone())
+            .with_projection(ProjectionMask::roots(schema, own))
+            .with_row_groups(vec![group])
+            .with_batch_size(BATCH_ROWS);
+    for batch in reader.build()? {
+        let rows = joined.rows(&batch?, part, &others)?;
+        others.iter().zip(&rows).for_each(|(at, it)| nulls[*at] += it.null_count() as u64);
+        row_group.write(&rows)?;
     }
-    let nulls_of = |it: &usize| row_group.column(*it).statistics()?.null_count_opt();
-    let nulls = places.iter().map(nulls_of).collect::<Option<Vec<_>>>();
-    let mut nulls = nulls.context("a column of a file has no count of its nulls")?;
-    for values in &joined.of_paths {
-        nulls.push(if values[part.at].is_none() { n_rows as u64 } else { 0 });
+    let mut encoded = row_group.close()?.into_iter();
+    let metadata = metadata.metadata();
+    let mut columns = Vec::with_capacity(places.len());
+    for (place, nulls) in places.iter().zip(&mut nulls) {
+        let Some(at) = place else {
+            columns.extend(encoded.next().map(GroupColumn::from));
+            continue;
+        };
+        columns.push(GroupColumn::copied(&file, metadata, group, *at)?);
+        let statistics = metadata.row_group(group).column(*at).statistics();
+        let counted = statistics.and_then(|it| it.null_count_opt());
+        *nulls = counted.context("a column of a file has no count of its nulls")?;
     }
-    let kept = CopiedColumns::of(&part.table, metadata, group, places)?;
-    Ok(Encoded { kept: Some(kept), columns: others.close()?, nulls, n_rows: n_rows as u64 })
+    let n_rows = u64::try_from(metadata.row_group(group).num_rows())?;
+    Ok(Encoded { columns, nulls, n_rows })
 }
 
 /// Concatenates the repair lists of all files, each entry with its file.

@@ -221,36 +221,40 @@ impl RowGroup {
     }
 }
 
-/// Columns of a row group of another file, copied in their encoded form.
-pub(crate) struct CopiedColumns {
-    file: File,
-    columns: Vec<ColumnCloseResult>,
+/// A column of a row group, ready to be written.
+pub(crate) enum GroupColumn {
+    /// Its values were encoded.
+    Encoded(ArrowColumnChunk),
+    /// It is copied from another file in its encoded form.
+    Copied(Arc<File>, ColumnCloseResult),
 }
 
-impl CopiedColumns {
-    /// Takes the columns at `places` of a row group. `metadata` belongs to the file at `path`.
-    pub(crate) fn of(
-        path: &Path,
+impl From<ArrowColumnChunk> for GroupColumn {
+    fn from(chunk: ArrowColumnChunk) -> Self {
+        GroupColumn::Encoded(chunk)
+    }
+}
+
+impl GroupColumn {
+    /// Takes the column at `at` of a row group. `metadata` belongs to `file`.
+    pub(crate) fn copied(
+        file: &Arc<File>,
         metadata: &ParquetMetaData,
         group: usize,
-        places: &[usize],
-    ) -> anyhow::Result<CopiedColumns> {
-        let file = File::open(path)?;
+        at: usize,
+    ) -> anyhow::Result<GroupColumn> {
         let row_group = metadata.row_group(group);
         let pages = metadata.page_index_for_row_group(group);
-        let column = |at: &usize| {
-            let column = row_group.column(*at);
-            anyhow::Ok(ColumnCloseResult {
-                bytes_written: u64::try_from(column.compressed_size())?,
-                rows_written: u64::try_from(row_group.num_rows())?,
-                metadata: column.clone(),
-                bloom_filter: Sbbf::read_from_column_chunk(column, &file)?,
-                column_index: pages.column_index(*at).cloned(),
-                offset_index: pages.offset_index(*at).cloned(),
-            })
+        let column = row_group.column(at);
+        let closed = ColumnCloseResult {
+            bytes_written: u64::try_from(column.compressed_size())?,
+            rows_written: u64::try_from(row_group.num_rows())?,
+            metadata: column.clone(),
+            bloom_filter: Sbbf::read_from_column_chunk(column, &**file)?,
+            column_index: pages.column_index(at).cloned(),
+            offset_index: pages.offset_index(at).cloned(),
         };
-        let columns = places.iter().map(column).collect::<anyhow::Result<_>>()?;
-        Ok(CopiedColumns { file, columns })
+        Ok(GroupColumn::Copied(Arc::clone(file), closed))
     }
 }
 
@@ -282,35 +286,16 @@ impl ParquetFile {
     pub(crate) fn append(
         &mut self,
         n_rows: u64,
-        columns: Vec<ArrowColumnChunk>,
+        columns: impl IntoIterator<Item = impl Into<GroupColumn>>,
     ) -> anyhow::Result<()> {
         let mut row_group = self.writer.next_row_group()?;
         for column in columns {
-            column.append_to_row_group(&mut row_group)?;
+            match column.into() {
+                GroupColumn::Encoded(chunk) => chunk.append_to_row_group(&mut row_group)?,
+                GroupColumn::Copied(file, column) => row_group.append_column(&*file, column)?,
+            }
         }
         row_group.close()?;
-        self.count(n_rows)
-    }
-
-    /// Appends a row group of `n_rows`, whose first columns are copied from another file.
-    pub(crate) fn append_kept(
-        &mut self,
-        n_rows: u64,
-        kept: CopiedColumns,
-        others: Vec<ArrowColumnChunk>,
-    ) -> anyhow::Result<()> {
-        let mut row_group = self.writer.next_row_group()?;
-        for column in kept.columns {
-            row_group.append_column(&kept.file, column)?;
-        }
-        for column in others {
-            column.append_to_row_group(&mut row_group)?;
-        }
-        row_group.close()?;
-        self.count(n_rows)
-    }
-
-    fn count(&mut self, n_rows: u64) -> anyhow::Result<()> {
         self.n_rows += n_rows;
         let n_written = self.writer.bytes_written();
         if self.n_synced.is_some_and(|it| SYNC_BYTES <= n_written - it) {

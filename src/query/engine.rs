@@ -41,6 +41,9 @@ const STACK_BYTES: usize = 256 * 1024 * 1024;
 /// Rows of a row group of the output.
 const GROUP_ROWS: usize = 256 * 1024;
 
+/// Bytes of the columns that several queries have in memory: a quarter of the least memory that a child may use.
+const KEPT_BYTES_MAX: u64 = 256 * 1024 * 1024;
+
 /// Answers the one request on stdin on stdout. Returns the exit status of the process.
 pub fn serve() -> i32 {
     // The response has the message.
@@ -80,7 +83,7 @@ fn read_request() -> std::io::Result<EngineRequest> {
 
 /// Runs the queries, and says what became of each.
 fn answer(request: &EngineRequest) -> std::io::Result<()> {
-    let tables = TableFiles::new(&request.tables, request.queries.len());
+    let tables = TableFiles::new(&request.tables, &request.queries, KEPT_BYTES_MAX);
     request.queries.iter().try_for_each(|it| {
         let begun = Instant::now();
         tell(&match run_one(it, &tables) {
@@ -117,7 +120,7 @@ fn reason(error: &PolarsError) -> String {
 ///
 /// Fails when polars does, or a value does not fit the type of its result.
 pub fn run(request: &EngineRequest) -> PolarsResult<()> {
-    let tables = TableFiles::new(&request.tables, request.queries.len());
+    let tables = TableFiles::new(&request.tables, &request.queries, KEPT_BYTES_MAX);
     request.queries.iter().try_for_each(|it| run_one(it, &tables))
 }
 

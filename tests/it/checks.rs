@@ -432,7 +432,7 @@ fn what_changed_since_the_data_was_accepted_is_found_and_nothing_else() {
     assert!(run.stdout().contains(line), "{run}");
     let escaped = line.replace('%', "%25");
     let annotation =
-        format!("::warning title=csv-agent::t: distributions as accepted: 1 row: {escaped}");
+        format!("::warning title=csv-agent::t: distributions as accepted: 1 difference: {escaped}");
     assert!(run.stderr().contains(&annotation), "{run}");
     let table = "| column | psi | was | is | most |\n|---|---|---|---|---|\n\
                  | region | 0.872 | ▅▅ | █▁ | west: 50.0 % → 10.0 % |\n";

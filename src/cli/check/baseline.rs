@@ -227,7 +227,7 @@ impl DatasetThen {
     }
 
     fn other_columns(&self, now: &DatasetThen) -> Vec<PlacedRow> {
-        let of = |it: Option<&ColumnThen>| json!(it.map_or("", |it| it.dtype.as_str()));
+        let of = |it: Option<&ColumnThen>| json!(it.map(|it| &it.dtype));
         // Without values, the type of a column says nothing.
         let has_values = |then: &ColumnThen, new: &ColumnThen| {
             then.missing < self.rows && new.missing < now.rows
@@ -243,7 +243,7 @@ impl DatasetThen {
             ])
         });
         let new = now.columns.iter().filter(|it| self.column(&it.name).is_none()).map(|it| {
-            row([("column", json!(it.name)), ("was", json!("")), ("is", json!(it.dtype))])
+            row([("column", json!(it.name)), ("was", json!(null)), ("is", json!(it.dtype))])
         });
         gone.chain(new).collect()
     }

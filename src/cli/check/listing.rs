@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use csv_agent_render::report::checks::{ChecksReport, PlacedRow, RuleOutcome, RuleReport, millis};
 use csv_agent_sink::Format;
-use csv_agent_text::{digits::count, sanitize};
+use csv_agent_text::sanitize;
 use csv_agent_types::status::BUILTIN;
 
 use crate::listing::{Listing, frame};
@@ -50,7 +50,7 @@ fn text(report: &ChecksReport, with_statements: bool, colour: bool) -> String {
         let word = if colour { coloured(rule, &word) } else { word };
         let rest = match &rule.outcome {
             RuleOutcome::Kept => String::new(),
-            RuleOutcome::Broken(n_rows, _) => format!(": {}", count(*n_rows, "row")),
+            RuleOutcome::Broken(n_rows, _) => format!(": {}", rule.found(*n_rows)),
             RuleOutcome::Undecided(reason, _) => format!(": {}", sanitize::one_line(reason)),
         };
         text.extend([&word, "  ", &sanitize::one_line(&rule.name), &rest, "\n"]);

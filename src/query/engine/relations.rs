@@ -1,35 +1,38 @@
 //! Plans as frames of polars. The name of a column is the decimal text of its number.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
-use std::path::PathBuf;
+use std::cell::{Cell, RefCell};
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use polars::prelude::{
     Column, DataFrame, DataType, Expr as Polars, IntoLazy, JoinArgs, JoinCoalesce, JoinType,
-    LazyFrame, LazyFrame as Frame, MaintainOrderJoin, NamedFrom as _, PlRefPath, PolarsResult,
-    ScanArgsParquet, SchemaRef, Series, UnionArgs, UniqueKeepStrategy, by_name, concat, len, lit,
+    LazyFrame, LazyFrame as Frame, MaintainOrderJoin, NamedFrom as _, ParquetReader, PlRefPath,
+    PolarsResult, ScanArgsParquet, SchemaRef, SerReader as _, Series, UnionArgs,
+    UniqueKeepStrategy, by_name, concat, lit,
 };
 
 use crate::plan::{Aggregate, ColumnId, Expr, JoinKind, OutputColumn, Plan, Query, Scalar, Type};
+use crate::protocol::EngineQuery;
 
 use super::aggregates::{aggregate, column, name, sort_keys};
 use super::elementwise::{TIMESTAMP, dtype_of, failure};
 use super::expressions::{can_fail, lower, step};
 use super::window::with_windows;
 
-/// Cells of a table that several queries have in memory.
-const MEMORY_CELLS_MAX: usize = 20_000_000;
-/// Bytes of the file of such a table.
-const MEMORY_FILE_BYTES_MAX: u64 = 32 * 1024 * 1024;
+/// Bytes that a text needs in memory besides its own.
+const VIEW_BYTES: u64 = 16;
 /// Rows of a range up to which a sort is told of it: polars makes room for as many, however few there are.
 const SORTED_RANGE_ROWS_MAX: u64 = 1_000_000;
 
 /// The datasets of the queries, each opened once: the footer of a wide file takes a while to read.
 pub(super) struct TableFiles<'a> {
     paths: &'a [(String, PathBuf)],
-    are_many_queries: bool,
+    queries: &'a [EngineQuery],
     opened: RefCell<HashMap<String, OpenTable>>,
+    /// Bytes that further columns in memory may have.
+    bytes_left: Cell<u64>,
 }
 
 /// A dataset.
@@ -37,25 +40,33 @@ pub(super) struct TableFiles<'a> {
 struct OpenTable {
     frame: Frame,
     schema: SchemaRef,
-    /// All of it, if it is small and used by several queries: thousands of scans of a wide file take
-    /// minutes.
-    memory: Option<Arc<DataFrame>>,
+    /// The columns that several queries read, as far as there is room for them: thousands of scans of a wide
+    /// file take minutes.
+    kept: Option<Arc<DataFrame>>,
 }
 
 impl OpenTable {
-    /// Returns the frame, which has at least these columns.
+    /// Returns a frame that has these columns.
     fn with_columns<'a>(&self, names: impl Iterator<Item = &'a str>) -> PolarsResult<Frame> {
-        let Some(memory) = &self.memory else { return Ok(self.frame.clone()) };
-        let columns =
-            names.filter_map(|it| Some(memory.columns()[self.schema.index_of(it)?].clone()));
-        Ok(DataFrame::new(memory.height(), columns.collect())?.lazy())
+        let Some(kept) = &self.kept else { return Ok(self.frame.clone()) };
+        let columns: Option<Vec<Column>> = names.map(|it| kept.column(it).ok().cloned()).collect();
+        match columns {
+            Some(columns) => Ok(DataFrame::new(kept.height(), columns)?.lazy()),
+            None => Ok(self.frame.clone()),
+        }
     }
 }
 
 impl<'a> TableFiles<'a> {
-    /// Makes them from the name and the path of each Parquet file.
-    pub(super) fn new(paths: &'a [(String, PathBuf)], n_queries: usize) -> TableFiles<'a> {
-        TableFiles { paths, are_many_queries: 1 < n_queries, opened: RefCell::default() }
+    /// Makes them from the name and the path of each Parquet file, for these queries. Columns that several
+    /// queries read may have so many bytes of memory.
+    pub(super) fn new(
+        paths: &'a [(String, PathBuf)],
+        queries: &'a [EngineQuery],
+        kept_bytes: u64,
+    ) -> TableFiles<'a> {
+        let bytes_left = Cell::new(kept_bytes);
+        TableFiles { paths, queries, opened: RefCell::default(), bytes_left }
     }
 
     /// Returns the frame of a whole query: its output columns with their names. Fails when a dataset cannot be
@@ -80,19 +91,50 @@ impl<'a> TableFiles<'a> {
         let arguments = ScanArgsParquet { glob: false, ..ScanArgsParquet::default() };
         let mut frame = LazyFrame::scan_parquet(PlRefPath::try_from_path(path)?, arguments)?;
         let schema = frame.collect_schema()?;
-        let mut memory = None;
-        if self.are_many_queries && path.metadata()?.len() <= MEMORY_FILE_BYTES_MAX {
-            let counted = frame.clone().select([len().cast(DataType::UInt64)]).collect()?;
-            let n_rows = counted.columns()[0].u64()?.get(0).unwrap_or(u64::MAX);
-            let n_rows = usize::try_from(n_rows).unwrap_or(usize::MAX);
-            if n_rows.saturating_mul(schema.len()) <= MEMORY_CELLS_MAX {
-                memory = Some(Arc::new(frame.clone().collect()?));
-            }
+        let names = match self.queries {
+            [] | [_] => Vec::new(),
+            _ => self.names_to_keep(table, path)?,
+        };
+        let mut kept = None;
+        if !names.is_empty() {
+            let columns = frame.clone().select([by_name(names, true, false).as_expr()]);
+            kept = Some(Arc::new(columns.collect()?));
         }
-        let opened = OpenTable { frame, schema, memory };
+        let opened = OpenTable { frame, schema, kept };
         self.opened.borrow_mut().insert(table.to_owned(), opened.clone());
         Ok(opened)
     }
+
+    /// Returns those columns of a dataset that the queries read and that there is room for, in the order of the
+    /// queries. Fails when the footer of the file cannot be read.
+    fn names_to_keep(&self, table: &str, path: &Path) -> PolarsResult<Vec<String>> {
+        let bytes = column_bytes(path)?;
+        let scans = self.queries.iter().flat_map(|it| scans(&it.query.plan));
+        let columns = scans.filter(|it| it.0 == table).flat_map(|it| it.1);
+        let mut seen = HashSet::new();
+        let new = columns.map(|it| it.0.as_str()).filter(|it| seen.insert(*it));
+        let fitting = new.filter(|it| {
+            let left = bytes.get(*it).and_then(|it| self.bytes_left.get().checked_sub(*it));
+            left.inspect(|it| self.bytes_left.set(*it)).is_some()
+        });
+        Ok(fitting.map(str::to_owned).collect())
+    }
+}
+
+/// Returns how many bytes of memory each column of a Parquet file has at most. Fails when its footer cannot be read.
+fn column_bytes(path: &Path) -> PolarsResult<HashMap<String, u64>> {
+    let mut reader = ParquetReader::new(File::open(path)?);
+    let mut bytes = HashMap::new();
+    for group in &reader.get_metadata()?.row_groups {
+        for chunk in group.parquet_columns() {
+            let name = chunk.descriptor().path_in_schema.first().map(ToString::to_string);
+            let values = u64::try_from(chunk.num_values()).unwrap_or(u64::MAX);
+            let stored = u64::try_from(chunk.uncompressed_size()).unwrap_or(u64::MAX);
+            let sum: &mut u64 = bytes.entry(name.unwrap_or_default()).or_default();
+            *sum = sum.saturating_add(stored.saturating_add(values.saturating_mul(VIEW_BYTES)));
+        }
+    }
+    Ok(bytes)
 }
 
 fn output(output: &OutputColumn) -> PolarsResult<Polars> {

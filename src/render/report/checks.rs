@@ -53,7 +53,7 @@ pub struct RuleReport {
     pub reading: Option<String>,
     /// The name of the model that compiled them; `builtin` is the analyst.
     pub compiled_by: Option<String>,
-    /// The statement whose rows break it.
+    /// The statement whose rows break it. A comparison with the baseline has none.
     pub sql: Option<String>,
     /// How severe it is when the data breaks it.
     pub severity: Assessment,
@@ -163,6 +163,11 @@ impl RuleReport {
         }
     }
 
+    /// Returns how many rows break it, or what else was found: `3 rows`.
+    pub fn found(&self, n: u64) -> String {
+        count(n, if self.sql.is_some() { "row" } else { "difference" })
+    }
+
     /// Returns the rows that break it as lines, and how many more there are.
     pub fn lines(&self) -> Vec<String> {
         let RuleOutcome::Broken(n_rows, rows) = &self.outcome else { return Vec::new() };
@@ -173,7 +178,7 @@ impl RuleReport {
     /// Returns a finding for each file with rows that break it, and one for rows without a file.
     fn findings(&self) -> Vec<FindingShown> {
         let RuleOutcome::Broken(n_rows, rows) = &self.outcome else { return Vec::new() };
-        let text = format!("{}: {}", sanitize::one_line(&self.name), count(*n_rows, "row"));
+        let text = format!("{}: {}", sanitize::one_line(&self.name), self.found(*n_rows));
         // Of a row without a line, nobody can look up the values.
         let of = |row: &PlacedRow| match &row.file {
             Some(_) => text.clone(),
@@ -238,7 +243,7 @@ impl ChecksReport {
             let outcome = match &rule.outcome {
                 RuleOutcome::Kept => TestOutcome::Passed,
                 RuleOutcome::Broken(n_rows, _) if self.fails_from <= rule.severity => {
-                    let (message, text) = (count(*n_rows, "row"), rule.lines().join("\n"));
+                    let (message, text) = (rule.found(*n_rows), rule.lines().join("\n"));
                     TestOutcome::Failed(rule.severity.name(), message, text)
                 }
                 RuleOutcome::Broken(..) => {
