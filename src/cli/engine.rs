@@ -179,7 +179,7 @@ fn failure(error: EngineError) -> Failure {
                 .hint("group, filter or limit more in the query")
         }
         EngineError::Time(time) => {
-            let message = format!("the query took longer than {} s", time.as_secs());
+            let message = format!("the query took longer than {} s", time.as_secs_f64());
             Failure::new(ExitStatus::Limit, message).hint("raise the limit with `--timeout`")
         }
         EngineError::Child(reason) => {

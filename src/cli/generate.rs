@@ -7,7 +7,8 @@ use clap::{Args, Command, ValueEnum};
 use clap_complete::Shell;
 use serde_json::Value;
 
-use csv_agent_types::status::ExitStatus;
+use csv_agent_types::named_file;
+use csv_agent_types::status::{ExitStatus, Failure};
 
 use super::{schemas, stdout};
 
@@ -102,8 +103,11 @@ pub(crate) fn run(flags: &GenerateFlags, command: Command) -> anyhow::Result<Exi
             shells.into_iter().map(|it| completion(it, command.clone())).collect()
         }
     };
-    std::fs::create_dir_all(&flags.dir)
-        .with_context(|| format!("cannot create `{}`", flags.dir.display()))?;
+    std::fs::create_dir_all(&flags.dir).map_err(|error| {
+        let reason = named_file::reason(&flags.dir, &error);
+        let message = format!("cannot make the directory `{}`: {reason}", flags.dir.display());
+        Failure::new(ExitStatus::Input, message).hint("name another directory")
+    })?;
     for (name, content) in files {
         let path = flags.dir.join(name);
         std::fs::write(&path, content)

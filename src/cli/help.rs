@@ -1,5 +1,7 @@
 //! `help`: a command, a topic, or the whole command line as JSON.
 
+mod page;
+
 use std::fmt::Write as _;
 
 use clap::builder::PossibleValue;
@@ -31,21 +33,24 @@ fn explained(status: ExitStatus) -> (&'static str, &'static str) {
     match status {
         ExitStatus::Ok => ("ok", "the question is answered, or the check passed"),
         ExitStatus::Internal => ("internal", "a bug, an unexpected I/O error, or a full disk"),
-        ExitStatus::Usage => {
-            ("usage", "a flag or a value is invalid, or the question or --yes is missing")
-        }
+        ExitStatus::Usage => (
+            "usage",
+            "a flag or a value is invalid, the file of --knowledge, --thresholds or --schema does not \
+             exist, or the question or --yes is missing",
+        ),
         ExitStatus::Setup => (
             "setup",
-            "the session is missing, locked or damaged, a setting is invalid, or there is no \
-                 browser for a PDF",
+            "the session is missing, locked or damaged, a setting is invalid, the file of --config \
+             does not exist, or there is no browser for a PDF",
         ),
         ExitStatus::Auth => {
             ("auth", "the key, or the token of a cluster, is missing or was refused")
         }
         ExitStatus::Input => (
             "input",
-            "a file is missing, unreadable, too large, or not a table, a dataset does not exist, or \
-             thresholds have no effect on a check",
+            "a file does not exist (but see 2 and 3), is unreadable, too large, or not a table, an output \
+             cannot be written, a dataset does not exist, or with --fail-on, a threshold matches no \
+             column",
         ),
         ExitStatus::Provider => (
             "provider",
@@ -224,8 +229,8 @@ fn explain(words: &[String], command: &mut Command, width: usize) -> anyhow::Res
         "environment" | "env" | "variables" => return Ok(wrapped(&environment(), width)),
         "config" | "configuration" | "settings" => return Ok(wrapped(&configuration(), width)),
         "events" | "event" | "jsonl" => return Ok(wrapped(EVENTS, width)),
-        "sql" => return Ok(SQL.to_owned()),
-        "checks" => return Ok(CHECKS.to_owned()),
+        "sql" => return Ok(page::text(SQL, width)),
+        "checks" => return Ok(page::text(CHECKS, width)),
         "thresholds" | "threshold" => return Ok(wrapped(THRESHOLDS.trim_start(), width)),
         _ => {}
     }

@@ -162,7 +162,7 @@ impl Chat<'_> {
             }
             Err(error) => {
                 self.options.put_model(before);
-                Err(error)
+                Err(in_chat(error))
             }
         }
     }
@@ -195,6 +195,19 @@ impl Chat<'_> {
     fn confirm(&mut self, what: &str, prompt: &mut Prompt) -> anyhow::Result<bool> {
         let Chat { runtime, signals, .. } = self;
         agreed(runtime.block_on(prompt.confirm(&confirm::question(what), signals))?)
+    }
+}
+
+/// Returns an error about a key with what helps in a chat, which has commands instead of flags.
+fn in_chat(error: anyhow::Error) -> anyhow::Error {
+    match error.downcast::<Failure>() {
+        Ok(it) if it.status == ExitStatus::Auth => {
+            let hint = "set a key before you start the chat: see `csv-agent help config`\nor type `/model builtin`, \
+                        which needs no key";
+            Failure::new(it.status, it.message).hint(hint).into()
+        }
+        Ok(it) => it.into(),
+        Err(error) => error,
     }
 }
 
