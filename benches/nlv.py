@@ -69,7 +69,7 @@ def ask(binary, session, utterance, is_fresh):
 def read_as(text, columns):
     """Returns the columns that the question was read to be about, in order, without those of its filters."""
     reading = next((it for it in text.splitlines() if it.startswith("I read this as")), "")
-    about = reading.split(", of rows with")[0].split(". ")[0]
+    about = reading.split(" where ")[0].split(". ")[0]
     return [it for it in re.findall(r"`([^`]+)`", about) if it in columns]
 
 

@@ -665,7 +665,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -s q -l quiet
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -s v -l verbose -d 'Show the code that runs. `-vv` also shows results'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -l no-input -d 'Never prompt for input'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -s h -l help -d 'Print help. `--help` describes all flags'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l session -d 'Check every file of the session instead' -r
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l session -d 'Check the files of the session instead' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -s m -l model -d 'Model to check [default: gpt-6.2-sol]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l base-url -d 'URL of the model\'s server, including `/v1` [default: OpenAI\'s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent`]' -r -F

@@ -329,7 +329,7 @@ fn failed(error: &EngineError) -> ToolError {
         EngineError::Time(time) => {
             let text = format!(
                 "the statement took longer than {} s; filter earlier, or join on equal values",
-                time.as_secs()
+                time.as_secs_f64()
             );
             (CallStatus::Timeout, "timeout", text)
         }

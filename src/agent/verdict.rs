@@ -69,7 +69,8 @@ impl Gates {
             missing.push(match given.assessment {
                 Some(_) => "the verdict is that of the thresholds alone, because the answer to the question has none; \
                             ask for a check, such as `no amount below 0`",
-                None => "a verdict was asked for, but the answer has none",
+                None => "the answer has no verdict, which `--verdict`, `--fail-on` and `--report` require; ask for a check, such \
+                         as `no amount below 0`",
             }.to_owned());
         }
         if let Some(misfit) = given.misfit {

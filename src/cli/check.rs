@@ -349,8 +349,14 @@ fn ingested(
     let (needs_all, joins_names, is_strict) = (true, true, flags.strict);
     for NamedFiles { arguments, read } in data {
         let (date_order, read) = (flags.date_order, read.as_ref());
-        let how =
-            TurnInputs { needs_all, joins_names, is_strict, date_order, read, statement: None };
+        let how = TurnInputs {
+            needs_all,
+            joins_names,
+            is_strict,
+            date_order,
+            read,
+            ..TurnInputs::default()
+        };
         ingest_for_turn(&mut session, arguments, how, options)?;
     }
     Ok(session)

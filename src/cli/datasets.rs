@@ -16,14 +16,13 @@ use csv_agent_text::{digits, sanitize};
 use csv_agent_types::catalog::{Catalog, Dataset};
 use csv_agent_types::chosen::{chosen, is_named};
 use csv_agent_types::frame::Frame;
-use csv_agent_types::limits::TABLE_ROWS_MAX;
 use csv_agent_types::status::Failure;
 
 use super::confirm::confirm;
 use super::listing::{self, Listing};
 use super::options::settings::Settings;
 use super::options::{GlobalOptions, cluster_options};
-use super::{diagnostics, ingest, stdout, tips};
+use super::{diagnostics, ingest, stdout, tips, value_parsers};
 use crate::dataset_listing::{document, rows_shown, schema_frame};
 use crate::errors::ExitStatus;
 
@@ -58,7 +57,7 @@ pub(crate) struct DatasetsFlags {
     pub schema: bool,
 
     /// Show the first N rows of each dataset
-    #[arg(long, value_name = "N", value_parser = n_rows, conflicts_with = "rm")]
+    #[arg(long, value_name = "N", value_parser = value_parsers::shown_rows, conflicts_with = "rm")]
     pub head: Option<usize>,
 
     /// Remove a dataset, or all that match a pattern. May be repeated
@@ -396,21 +395,4 @@ fn remove(
     let listing = Listing { frame: listing::frame(&["name", "status"], &[], removed), documents };
     stdout::answer(|out| listing.write(out, options))?;
     Ok(ExitStatus::Ok)
-}
-
-fn n_rows(text: &str) -> Result<usize, String> {
-    let found = text.parse().ok().filter(|it| (1..=TABLE_ROWS_MAX).contains(it));
-    found.ok_or_else(|| format!("write a whole number from 1 to {TABLE_ROWS_MAX}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::n_rows;
-
-    #[test]
-    fn a_head_has_a_bound() {
-        assert_eq!(n_rows("10"), Ok(10));
-        assert!(n_rows("0").is_err());
-        assert!(n_rows("2001").is_err());
-    }
 }

@@ -24,7 +24,12 @@ pub(crate) fn run(
         let failure = Failure::usage("`decrypt` reads events from stdin");
         return Err(failure.hint("try `csv-agent decrypt < events.jsonl`").into());
     }
-    let key = environment.event_key.as_deref().map(FernetKey::parse).transpose()?;
+    let key = environment.event_key.as_deref().map(FernetKey::parse).transpose();
+    let key = key.map_err(|error| {
+        // A new key, as its hint suggests, decrypts nothing.
+        let hint = "set it to the key that the data was encrypted with";
+        Failure::setup(format!("{error:#}")).hint(hint)
+    })?;
     let mut stdin = std::io::stdin().lock();
     stdout::answer(|out| {
         let mut line = Vec::new();

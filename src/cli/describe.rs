@@ -24,6 +24,7 @@ use crate::listing::Listing;
 use crate::options::GlobalOptions;
 use crate::options::settings::Settings;
 use crate::stdout;
+use crate::value_parsers;
 
 pub(crate) use described::Described;
 use inputs::InputDataset;
@@ -40,7 +41,7 @@ pub(crate) struct DescribeFlags {
 
     /// Number of frequent values to show per column, at most 100
     #[arg(long, value_name = "N", default_value_t = 5,
-        value_parser = clap::value_parser!(u64).range(..=100))]
+        value_parser = value_parsers::top_values)]
     pub top: u64,
 
     #[command(flatten)]

@@ -22,7 +22,7 @@ use crate::diagnostics;
 use crate::engine::{self, Results};
 use crate::errors::ExitStatus;
 use crate::flags::{EngineLimits, one_of};
-use crate::ingest::{TurnInputs, ingest_for_turn, named_argument};
+use crate::ingest::{TurnInputs, WarningSubject, ingest_for_turn, named_argument};
 use crate::options::GlobalOptions;
 use crate::options::settings::Settings;
 use crate::row_places::RowPlaces;
@@ -75,9 +75,15 @@ pub(crate) fn run(
 ) -> anyhow::Result<ExitStatus> {
     let mut session = Session::ephemeral(None)?;
     let files = [named_argument(OLD, &flags.old), named_argument(NEW, &flags.new)];
-    let (needs_all, joins_names, is_strict) = (true, true, false);
-    let (date_order, read) = (flags.date_order, None);
-    let how = TurnInputs { needs_all, joins_names, is_strict, date_order, read, statement: None };
+    let (needs_all, joins_names) = (true, true);
+    let date_order = flags.date_order;
+    let how = TurnInputs {
+        needs_all,
+        joins_names,
+        date_order,
+        warned_of: WarningSubject::File,
+        ..TurnInputs::default()
+    };
     ingest_for_turn(&mut session, &files, how, options)?;
     diagnostics::warnings(session.take_warnings(), options.terminal.stderr.colour);
     let report = compared(flags, &mut session, settings, options)?;

@@ -34,10 +34,10 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Flags of `doctor`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct DoctorFlags {
-    /// Check every file of the session instead
+    /// Check the files of the session instead
     ///
-    /// Without an ID, csv-agent checks only these files. With an ID, it runs the usual checks for that
-    /// session in the directory `DATA_ROOT`, as with the global `--session ID`.
+    /// An ID after it chooses a session in `DATA_ROOT`, as for every command, and csv-agent makes the
+    /// usual checks. `--session ID --repair` repairs its files.
     #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = NO_ID)]
     pub session: Option<String>,
 

@@ -178,7 +178,7 @@ fn failure(error: EngineError) -> Failure {
             Failure::limit(message).hint("group, filter or limit more in the query")
         }
         EngineError::Time(time) => {
-            let message = format!("the query took longer than {} s", time.as_secs());
+            let message = format!("the query took longer than {} s", time.as_secs_f64());
             Failure::limit(message).hint("raise the limit with `--timeout`")
         }
         EngineError::Child(reason) => Failure::sandbox(format!("the query was not run: {reason}")),

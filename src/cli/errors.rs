@@ -39,14 +39,17 @@ impl ExitStatus {
             FailureKind::Internal => {
                 (1, "internal", "a bug, an unexpected I/O error, or a full disk")
             }
-            FailureKind::Usage => {
-                (2, "usage", "a flag or a value is invalid, or the question or --yes is missing")
-            }
+            FailureKind::Usage => (
+                2,
+                "usage",
+                "a flag or a value is invalid, the file of --knowledge, --thresholds or --schema does not \
+                 exist, or the question or --yes is missing",
+            ),
             FailureKind::Setup => (
                 3,
                 "setup",
-                "the session is missing, locked or damaged, a setting is invalid, or there is no \
-                 browser for a PDF",
+                "the session is missing, locked or damaged, a setting is invalid, the file of --config \
+                 does not exist, or there is no browser for a PDF",
             ),
             FailureKind::Auth => {
                 (4, "auth", "the key, or the token of a cluster, is missing or was refused")
@@ -54,8 +57,9 @@ impl ExitStatus {
             FailureKind::Input => (
                 5,
                 "input",
-                "a file is missing, unreadable, too large, or not a table, a dataset does not exist, \
-                 or thresholds have no effect on a check",
+                "a file does not exist (but see 2 and 3), is unreadable, too large, or not a table, an \
+                 output cannot be written, a dataset does not exist, or with --fail-on, a threshold \
+                 matches no column",
             ),
             FailureKind::Provider => (
                 6,

@@ -70,7 +70,7 @@ pub(crate) struct GlobalFlags {
     pub color: Option<ColorChoice>,
 
     /// Maximum width of a line in characters [default: that of the terminal, no limit in a pipe]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(20..), global = true, hide_short_help = true)]
+    #[arg(long, value_name = "N", value_parser = value_parsers::line_width, global = true, hide_short_help = true)]
     pub width: Option<u16>,
 
     /// Print only warnings and errors on stderr

@@ -7,6 +7,9 @@ use clap::{Args, Command, ValueEnum};
 use clap_complete::Shell;
 use serde_json::Value;
 
+use csv_agent_types::named_file;
+use csv_agent_types::status::Failure;
+
 use super::{schemas, stdout};
 use crate::errors::ExitStatus;
 
@@ -101,8 +104,11 @@ pub(crate) fn run(flags: &GenerateFlags, command: Command) -> anyhow::Result<Exi
             shells.into_iter().map(|it| completion(it, command.clone())).collect()
         }
     };
-    std::fs::create_dir_all(&flags.dir)
-        .with_context(|| format!("cannot create `{}`", flags.dir.display()))?;
+    std::fs::create_dir_all(&flags.dir).map_err(|error| {
+        let reason = named_file::reason(&flags.dir, &error);
+        let message = format!("cannot make the directory `{}`: {reason}", flags.dir.display());
+        Failure::input(message).hint("name another directory")
+    })?;
     for (name, content) in files {
         let path = flags.dir.join(name);
         std::fs::write(&path, content)

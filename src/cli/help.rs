@@ -1,5 +1,7 @@
 //! `help`: a command, a topic, or the whole command line as JSON.
 
+mod page;
+
 use std::fmt::Write as _;
 
 use clap::builder::PossibleValue;
@@ -167,8 +169,8 @@ fn explain(words: &[String], command: &mut Command, width: usize) -> anyhow::Res
         "environment" | "env" | "variables" => return Ok(wrapped(&environment(), width)),
         "config" | "configuration" | "settings" => return Ok(wrapped(&configuration(), width)),
         "events" | "event" | "jsonl" => return Ok(wrapped(EVENTS, width)),
-        "sql" => return Ok(SQL.to_owned()),
-        "checks" => return Ok(CHECKS.to_owned()),
+        "sql" => return Ok(page::text(SQL, width)),
+        "checks" => return Ok(page::text(CHECKS, width)),
         "thresholds" | "threshold" => return Ok(wrapped(THRESHOLDS.trim_start(), width)),
         _ => {}
     }

@@ -178,6 +178,7 @@ pub(crate) struct ReadFlags {
         long,
         value_name = "LIST",
         value_delimiter = ',',
+        value_parser = value_parsers::column_width,
         conflicts_with_all = ["delimiter", "quote", "escape"],
         hide_short_help = true
     )]
@@ -218,7 +219,7 @@ pub(crate) struct ReadFlags {
     pub no_header: bool,
 
     /// Number of lines to skip before the header
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", value_parser = value_parsers::lines)]
     pub skip_rows: Option<u64>,
 
     /// Which tables to read if a file has several
@@ -862,6 +863,17 @@ pub(crate) struct TurnInputs<'a> {
     pub read: Option<&'a IngestOptions>,
     /// The only statement that will read the datasets, if it names all columns that it reads.
     pub statement: Option<&'a str>,
+    /// What warnings name.
+    pub warned_of: WarningSubject,
+}
+
+/// What a warning about an input names.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum WarningSubject {
+    #[default]
+    Dataset,
+    /// The user did not choose the names of the datasets.
+    File,
 }
 
 /// Ingests the inputs of `ask` and `chat` into an open session: files, directories, patterns and archives.
@@ -900,7 +912,8 @@ fn ingest_inputs(
     ends_early: bool,
     options: &GlobalOptions,
 ) -> anyhow::Result<(Vec<String>, Vec<anyhow::Error>)> {
-    let TurnInputs { needs_all, joins_names, is_strict, date_order, read, statement } = how;
+    let TurnInputs { needs_all, joins_names, is_strict, date_order, read, statement, warned_of } =
+        how;
     // A temporary session replaces nothing of the user's, so there is nothing to ask.
     let if_exists = if session.is_kept() { IfExists::Ask } else { IfExists::Error };
     let read = read.cloned().unwrap_or_default();
@@ -961,12 +974,12 @@ fn ingest_inputs(
     for it in unread {
         session.warn(format!("{it:#}"));
     }
-    warn_of(session, &done);
+    warn_of(session, &done, warned_of);
     Ok((done.into_iter().map(|it| it.name).collect(), failures))
 }
 
 /// Gives a session the warnings about files that have changed, and on how they were read.
-fn warn_of(session: &mut Session, done: &[Ingested]) {
+fn warn_of(session: &mut Session, done: &[Ingested], warned_of: WarningSubject) {
     for it in done.iter().filter(|it| it.change == Change::Updated) {
         session.warn(changed(it));
     }
@@ -977,7 +990,7 @@ fn warn_of(session: &mut Session, done: &[Ingested]) {
             ambiguous(&one.name, &one.dataset).chain(doubtful).collect()
         }
         [_] => Vec::new(),
-        many => remarks::warnings(many),
+        many => remarks::warnings(many, warned_of),
     };
     for it in doubtful {
         session.warn(it);

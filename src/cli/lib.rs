@@ -468,9 +468,21 @@ fn command(environment: &Environment) -> clap::Command {
         .arg(version.help_heading("Global options").display_order(101))
         .mut_subcommands(|it| {
             let name = format!("csv-agent {}", it.get_name());
-            with_more_help(fit(it), &name)
+            let it = it.mut_subcommands(|it| {
+                let name = format!("{name} {}", it.get_name());
+                with_numbers(with_more_help(fit(it), &name))
+            });
+            with_numbers(with_more_help(fit(it), &name))
         });
-    with_more_help(command, "csv-agent")
+    with_numbers(with_more_help(command, "csv-agent"))
+}
+
+/// Lets flags take negative numbers, so that the parser of the value says which numbers are valid.
+fn with_numbers(command: clap::Command) -> clap::Command {
+    command.mut_args(|it| {
+        let takes_value = !it.is_positional() && it.get_action().takes_values();
+        it.allow_negative_numbers(takes_value)
+    })
 }
 
 /// Ends the help of a command with where the rest is. `-h` shows only the flags that are used most.

@@ -255,7 +255,13 @@ impl GlobalOptions {
     /// Returns how `command` locks the session; a noticeable wait is reported.
     pub(crate) fn lock(&self, command: &'static str) -> LockRequest {
         let tell: fn(&str) = diagnostics::note;
-        LockRequest { wait: self.lock_wait, command, tell: self.has_notes().then_some(tell) }
+        let instead = match command {
+            "ask" | "chat" => Some("use a temporary session with `--ephemeral`"),
+            "mcp" => Some("use another session with `--session-dir DIR`"),
+            _ => None,
+        };
+        let tell = self.has_notes().then_some(tell);
+        LockRequest { wait: self.lock_wait, command, instead, tell }
     }
 }
 

@@ -14,6 +14,7 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 use tempfile::NamedTempFile;
 
+use csv_agent_types::named_file;
 use csv_agent_types::status::Failure;
 
 use super::signals;
@@ -159,7 +160,7 @@ impl WholeFile {
             // Its text names the temporary file, which the user does not know.
             let (reason, hint) = match error.kind() {
                 ErrorKind::NotFound => ("no such directory".to_owned(), "make the directory first"),
-                kind => (kind.to_string(), "check the path of the output file"),
+                _ => (named_file::reason(path, &error), "check the path of the output file"),
             };
             let message = format!("cannot write `{}`: {reason}", path.display());
             Failure::input(message).hint(hint)

@@ -23,7 +23,8 @@ fn listed(options: &GlobalOptions) -> anyhow::Result<Vec<TurnSummary>> {
     options.session.existing()?;
     let turns = turns::list(&options.session.dir)?;
     if turns.is_empty() {
-        let hint = "ask something: `csv-agent ask \"How many rows are there?\"`";
+        let hint =
+            "ask a question first, for example with `csv-agent ask \"How many rows are there?\"`";
         return Err(refusal("the session has no turn yet", hint));
     }
     Ok(turns)
@@ -45,8 +46,15 @@ fn place(wanted: &str, turns: &[TurnSummary]) -> anyhow::Result<usize> {
         return Err(refusal(format!("`{wanted}` is not a turn"), hint));
     };
     let at = turns.iter().position(|it| number(&it.id) == Some(wanted));
-    let missing =
-        || refusal(format!("no turn {wanted}"), format!("the session has {first} to {last}"));
+    let missing = || {
+        let [first, last] = [first, last].map(|it| number(it).unwrap_or_default());
+        let hint = if first == last {
+            format!("the session has only turn {first}")
+        } else {
+            format!("the session has turns {first} to {last}")
+        };
+        refusal(format!("no turn {wanted}"), hint)
+    };
     at.ok_or_else(missing)
 }
 

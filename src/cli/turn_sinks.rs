@@ -11,6 +11,7 @@ use csv_agent_chart::screen::Screen;
 use csv_agent_sink::jsonl::Jsonl;
 use csv_agent_sink::{EventSink, Format, OutputOptions, answer, rows};
 use csv_agent_types::event::{Body, Event};
+use csv_agent_types::named_file;
 use csv_agent_types::status::Failure;
 
 use super::ci_reports::Reports;
@@ -173,7 +174,8 @@ fn with_chart_in<'a>(
         return Ok(Cow::Borrowed(event));
     }
     let cannot = |error: std::io::Error| {
-        let message = format!("cannot write charts to `{}`: {error}", dir.display());
+        let reason = named_file::reason(dir, &error);
+        let message = format!("cannot write charts to `{}`: {reason}", dir.display());
         Failure::input(message).hint("name another directory with `--charts DIR`")
     };
     let mut moved = event.clone();
@@ -202,8 +204,9 @@ fn open_events(
             let opened =
                 open_direct(OpenOptions::new().write(true).create(true).truncate(true), path)?;
             opened.map_err(|error| {
-                let message = format!("cannot write events to `{}`: {error}", path.display());
-                Failure::usage(message).hint("name another file with `--events`")
+                let reason = named_file::reason(path, &error);
+                let message = format!("cannot write events to `{}`: {reason}", path.display());
+                Failure::input(message).hint("name another file with `--events`")
             })?
         }
         EventsTarget::Descriptor(number) => open_descriptor(*number)?,

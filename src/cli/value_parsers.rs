@@ -2,14 +2,18 @@
 //!
 //! Each error states what was found and shows a valid value.
 
+use std::fmt::Display;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::Duration;
 
 use csv_agent_ingest::{Comments, DecimalMark, Escape, Quote, RequestedType, is_delimiter};
 use csv_agent_render::report::ReportKind;
 use csv_agent_types::catalog::ColumnSpan;
 use csv_agent_types::limits::{
-    CHOICES_MAX, COMPACT_AT_MIN, ROUNDS_FLAG_MAX, WORKER_MEMORY_BYTES_LEAST,
+    CHOICES_MAX, COMPACT_AT_MIN, LINE_CHARS_MIN, ROUNDS_FLAG_MAX, TABLE_ROWS_MAX, TOP_VALUES_MAX,
+    WORKER_MEMORY_BYTES_LEAST,
 };
 
 /// Parses a report with its file: `junit=dq.xml`, `github`. Fails for an unknown kind, and when a kind that
@@ -329,13 +333,46 @@ pub(crate) fn tokens(text: &str) -> Result<u64, String> {
 /// Parses the maximum tokens of a conversation. Fails for fewer than [`COMPACT_AT_MIN`], and for text that is
 /// not a whole number.
 pub(crate) fn context(text: &str) -> Result<u64, String> {
-    let found = text.parse().ok().filter(|it| COMPACT_AT_MIN <= *it);
-    found.ok_or_else(|| format!("write a whole number from {COMPACT_AT_MIN}"))
+    at_least(text, COMPACT_AT_MIN)
 }
 
-fn in_range(text: &str, min: u32, max: u32) -> Result<u32, String> {
-    let found = text.parse().ok().filter(|it| (min..=max).contains(it));
+/// Parses a number of frequent values. Fails outside 0 to [`TOP_VALUES_MAX`].
+pub(crate) fn top_values(text: &str) -> Result<u64, String> {
+    in_range(text, 0, TOP_VALUES_MAX)
+}
+
+/// Parses a number of rows to show. Fails outside 1 to [`TABLE_ROWS_MAX`].
+pub(crate) fn shown_rows(text: &str) -> Result<usize, String> {
+    in_range(text, 1, TABLE_ROWS_MAX)
+}
+
+/// Parses the width of a line. Fails for fewer than [`LINE_CHARS_MIN`] characters, and for text that is not a whole number.
+pub(crate) fn line_width(text: &str) -> Result<u16, String> {
+    at_least(text, LINE_CHARS_MIN)
+}
+
+/// Parses a number of lines. Fails for text that is not a whole number.
+pub(crate) fn lines(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| "write a whole number, such as `3`".to_owned())
+}
+
+/// Parses the width of a column. Fails for zero, and for text that is not a whole number.
+pub(crate) fn column_width(text: &str) -> Result<NonZeroUsize, String> {
+    text.parse().map_err(|_| "write whole numbers above 0 with commas, such as `5,10,3`".to_owned())
+}
+
+fn in_range<N: FromStr + Display + PartialOrd + Copy>(
+    text: &str,
+    min: N,
+    max: N,
+) -> Result<N, String> {
+    let found = text.parse().ok().filter(|it| (&min..=&max).contains(&it));
     found.ok_or_else(|| format!("write a whole number from {min} to {max}"))
+}
+
+fn at_least<N: FromStr + Display + PartialOrd + Copy>(text: &str, min: N) -> Result<N, String> {
+    let found = text.parse().ok().filter(|it| min <= *it);
+    found.ok_or_else(|| format!("write a whole number that is at least {min}"))
 }
 
 /// Splits off the leading digits and the letters after them.
@@ -361,8 +398,8 @@ mod tests {
     use std::time::Duration;
 
     use super::{
-        columns, delimiter, duration, escape, language, model, quote, rounds, size, some_time,
-        typed_column,
+        column_width, columns, delimiter, duration, escape, language, line_width, lines, model,
+        quote, rounds, shown_rows, size, some_time, top_values, typed_column,
     };
     use csv_agent_ingest::RequestedType;
     use csv_agent_ingest::{Escape, Quote};
@@ -472,5 +509,13 @@ mod tests {
     fn the_range_is_part_of_the_message() {
         assert_eq!(rounds("0").unwrap_err(), "write a whole number from 1 to 1000");
         assert_eq!(rounds("10"), Ok(10));
+        for text in ["1000", "-1", "x", "99999999999999999999"] {
+            assert_eq!(top_values(text).unwrap_err(), "write a whole number from 0 to 100");
+        }
+        assert_eq!(line_width("0").unwrap_err(), "write a whole number that is at least 20");
+        assert_eq!([shown_rows("0"), shown_rows("2001")].map(|it| it.is_err()), [true, true]);
+        assert_eq!(lines("x").unwrap_err(), "write a whole number, such as `3`");
+        let widths = "write whole numbers above 0 with commas, such as `5,10,3`";
+        assert_eq!(column_width("0").unwrap_err(), widths);
     }
 }

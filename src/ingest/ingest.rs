@@ -887,8 +887,9 @@ fn beside(
         return Ok(Some(beside));
     }
     let (first, last) = (n_before + 1, n_before + width as u64);
+    let noun = if columns.first == columns.last { "column" } else { "columns" };
     let message = format!(
-        "cannot read columns {columns} of `{shown_name}`: its cells are in columns {first} to {last}"
+        "cannot read {noun} {columns} of `{shown_name}`: its cells are in columns {first} to {last}"
     );
     let hint = format!("name columns among these, as in `--columns {first}-{last}`");
     Err(Failure::input(message).hint(hint).into())
@@ -1287,7 +1288,7 @@ fn guess_wanted(guess: &Guess, wanted: RequestedType, likely: ValueForm) -> Gues
 /// Returns how to read a column with a value that does not fit the requested type: the next pass finds the
 /// value. Fails with `FailureKind::Input` when every value fits, but in two ways.
 fn guess_unfit(
-    name: &str,
+    (name, shown_name): (&str, &str),
     seen: TypeEvidence,
     wanted: RequestedType,
     reading: &ColumnType,
@@ -1295,7 +1296,7 @@ fn guess_unfit(
 ) -> anyhow::Result<Guess> {
     if reading.is_ambiguous {
         let message = format!(
-            "cannot read column `{name}` as {}: its numbers can be read in two ways",
+            "cannot read column `{name}` of `{shown_name}` as {}: its numbers can be read in two ways",
             wanted.name()
         );
         let hint = "name the decimal mark of its numbers with `--decimal ,` or `--decimal .`";
@@ -1368,6 +1369,7 @@ impl PassContext<'_> {
         let settings = PassConfig {
             plan: &self.plan,
             stored: &stored,
+            shown_name: &self.input.name,
             names: &header.names,
             first_line: *first_line,
             asides: &self.layout.asides,
@@ -1427,8 +1429,8 @@ impl PassContext<'_> {
             }
             let wanted = wants.of_column(at).filter(|it| !is_as_wanted(reading, *it));
             if let Some(wanted) = wanted {
-                let name = &self.layout.header.names[at];
-                return guess_unfit(name, evidence[at], wanted, reading, forms[at]);
+                let names = (self.layout.header.names[at].as_str(), self.input.name.as_str());
+                return guess_unfit(names, evidence[at], wanted, reading, forms[at]);
             }
             if guess.is_settled || is_wanted {
                 return Ok(guess.clone());

@@ -111,6 +111,8 @@ pub(crate) struct PassConfig<'a> {
     pub plan: &'a SlicePlan,
     /// Which of the built columns the table contains.
     pub stored: &'a [bool],
+    /// The file, as the user named it.
+    pub shown_name: &'a str,
     /// The names of the plan's columns.
     pub names: &'a [String],
     /// Lines before the first slice.
@@ -422,6 +424,7 @@ impl<'a> Collector<'a> {
 
     /// Fails on anything that the user does not want repaired.
     fn check(&self, parsed: &Parsed) -> anyhow::Result<()> {
+        let shown_name = self.settings.shown_name;
         if let Some(misfit) = &parsed.misfit {
             let line = self.line + misfit.line;
             let place = self
@@ -430,8 +433,9 @@ impl<'a> Collector<'a> {
                 .map_or_else(|| format!("line {}", line + 1), |it| it.place(misfit.column, line));
             let (column, value) = (&self.settings.names[misfit.column], shown(&misfit.value));
             let dtype = misfit.wanted.name();
-            let message =
-                format!("cannot read column `{column}` as {dtype}: {place} has `{value}`");
+            let message = format!(
+                "cannot read column `{column}` of `{shown_name}` as {dtype}: {place} has `{value}`"
+            );
             let hint = misfit.way_out(self.settings.hints).map_or_else(
                 || format!("leave out `--dtype {column}={dtype}`, or name the value in `--null`"),
                 str::to_owned,
@@ -442,7 +446,8 @@ impl<'a> Collector<'a> {
             let Repair { line, reason, text } = repair;
             let line = self.line + line + 1;
             let (reason, _) = reason.split_once(';').unwrap_or((reason, ""));
-            let message = format!("line {line} has {reason}: `{}`", shown(text));
+            let message =
+                format!("cannot read `{shown_name}`: line {line} has {reason}: `{}`", shown(text));
             let hint =
                 "leave out `--strict` to pad such rows and to keep their surplus cells in `_extra`";
             return Err(Failure::input(message).hint(hint).into());

@@ -373,7 +373,7 @@ fn uneven_rows_are_kept_counted_and_listed() {
     check_refused(
         &strict,
         result,
-        "line 3 has fewer than 3 cells: `4,5` / leave out `--strict` to pad such rows and to keep their \
+        "cannot read `ragged.csv`: line 3 has fewer than 3 cells: `4,5` / leave out `--strict` to pad such rows and to keep their \
          surplus cells in `_extra`",
     );
 }
@@ -798,7 +798,7 @@ fn a_type_that_the_user_wants_is_given_or_the_value_is_named() {
     check_refused(
         &bench,
         result,
-        "cannot read column `a` as int64: line 4 has `x` / leave out `--dtype a=int64`, or name the \
+        "cannot read column `a` of `-` as int64: line 4 has `x` / leave out `--dtype a=int64`, or name the \
          value in `--null`",
     );
     let error = told(DType::Int64).bytes("b,c\n1,2\n").unwrap_err();

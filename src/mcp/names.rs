@@ -41,7 +41,7 @@ const PHRASES: [(&str, &str); 26] = [
         "give files with `-f FILE`, rows with VALUES",
         "read files with `ingest`, give rows with VALUES",
     ),
-    (", or use a temporary session with `--ephemeral`", ", or give another `session`"),
+    (", or use another session with `--session-dir DIR`", ", or give another `session`"),
     (
         "replace it with `csv-agent ingest --if-exists replace ",
         "replace it with `if_exists: replace` for `",

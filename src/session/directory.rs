@@ -20,6 +20,7 @@ use rustix::fs::{Access, AtFlags, Dir, FileType, Mode, OFlags, Stat};
 use rustix::io::Errno;
 
 use csv_agent_types::directory;
+use csv_agent_types::named_file;
 use csv_agent_types::status::Failure;
 
 /// The session's directory when the user names none.
@@ -107,8 +108,12 @@ impl Directory {
             .components()
             .collect();
         let cannot = |error: Errno| {
-            let message = format!("cannot open the session `{}`: {}", path.display(), told(error));
+            let reason = named_file::reason(&path, &told(error));
+            let message = format!("cannot open the session `{}`: {reason}", path.display());
             let failure = Failure::setup(message);
+            if error == Errno::NOTDIR {
+                return failure.hint("name another session with `--session-dir DIR`");
+            }
             if error != Errno::ACCESS {
                 return failure;
             }
@@ -154,7 +159,8 @@ impl Directory {
         let made = DirBuilder::new().recursive(true).mode(0o700).create(session_dir);
         made.map_err(|error| {
             let shown = session_dir.display();
-            let message = format!("cannot create the directory `{shown}`: {error}");
+            let reason = named_file::reason(session_dir, &error);
+            let message = format!("cannot create the directory `{shown}`: {reason}");
             let hint = "keep the session elsewhere with `--session-dir DIR`";
             Failure::setup(message).hint(hint)
         })?;

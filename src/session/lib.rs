@@ -901,7 +901,7 @@ mod tests {
         Session::open(
             dir,
             access,
-            LockRequest { wait: Duration::ZERO, command: "test", tell: None },
+            LockRequest { wait: Duration::ZERO, command: "test", instead: None, tell: None },
         )
     }
 
@@ -941,9 +941,16 @@ mod tests {
     fn a_second_process_is_told_who_holds_the_session() {
         let dir = tempfile::tempdir().unwrap();
         let _held = open(dir.path(), Access::Create).unwrap();
-        let error = open(dir.path(), Access::Create).unwrap_err().to_string();
+        let refused = |instead| {
+            let lock = LockRequest { wait: Duration::ZERO, command: "test", instead, tell: None };
+            let error = Session::open(dir.path(), Access::Create, lock).unwrap_err();
+            error.downcast::<csv_agent_types::status::Failure>().unwrap()
+        };
         let holder = format!("`csv-agent test`, pid {} on ", std::process::id());
-        assert!(error.contains(&holder), "{error}");
+        assert!(refused(None).message.contains(&holder));
+        let wait = "wait longer with `--lock-wait 5m`";
+        assert_eq!(refused(None).hint.unwrap(), wait);
+        assert_eq!(refused(Some("do `x`")).hint.unwrap(), format!("{wait}, or do `x`"));
     }
 
     #[test]

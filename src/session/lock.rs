@@ -30,6 +30,8 @@ pub struct LockRequest {
     pub wait: Duration,
     /// The command of this process, for other processes that wait.
     pub command: &'static str,
+    /// What the user can do instead of waiting, by a flag that the command has; None if there is no such flag.
+    pub instead: Option<&'static str>,
     /// Called once when the wait begins; None for a silent wait.
     pub tell: Option<fn(&str)>,
 }
@@ -64,12 +66,12 @@ impl Lock {
         let begun = Instant::now();
         let deadline = begun + request.wait;
         let mut tell = request.tell;
-        let mut file = open(session)?;
+        let mut file = open(session, request.instead)?;
         loop {
             match file.try_lock() {
                 Ok(()) if is_same_file(&file, session) => break,
                 // `reset --all` removed the file during the wait.
-                Ok(()) => file = open(session)?,
+                Ok(()) => file = open(session, request.instead)?,
                 Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
                     if TOLD_AFTER <= begun.elapsed()
                         && let Some(tell) = tell.take()
@@ -81,7 +83,7 @@ impl Lock {
                     }
                     std::thread::sleep(LOOK_AGAIN);
                 }
-                Err(TryLockError::WouldBlock) => return Err(in_use(&mut file, request.wait).into()),
+                Err(TryLockError::WouldBlock) => return Err(in_use(&mut file, request).into()),
                 Err(TryLockError::Error(error)) => {
                     let shown = session.path().join(FILE);
                     return Err(error)
@@ -101,12 +103,11 @@ impl Lock {
     }
 }
 
-fn open(session: &Directory) -> anyhow::Result<File> {
+fn open(session: &Directory, instead: Option<&str>) -> anyhow::Result<File> {
     session.file_to_write(FILE, OFlags::empty()).map_err(|error| {
         match error.downcast_ref::<Failure>() {
             Some(it) if it.hint.is_none() => {
-                let hint =
-                    "make the session writable, or use a temporary session with `--ephemeral`";
+                let hint = or_instead("make the session writable", instead);
                 Failure::setup(it.message.clone()).hint(hint).into()
             }
             _ => error,
@@ -140,11 +141,15 @@ fn read_holder(file: &mut File) -> Option<Holder> {
     serde_json::from_str(&content).ok()
 }
 
-fn in_use(file: &mut File, wait: Duration) -> Failure {
-    let (holder, wait) = (holder(file), wait.as_secs_f64());
+/// Returns a hint, with what the user can do instead.
+fn or_instead(hint: &str, instead: Option<&str>) -> String {
+    instead.map_or_else(|| hint.to_owned(), |it| format!("{hint}, or {it}"))
+}
+
+fn in_use(file: &mut File, request: LockRequest) -> Failure {
+    let (holder, wait) = (holder(file), request.wait.as_secs_f64());
     let message = format!("the session is in use by {holder}; waited {wait} s for it to finish");
-    Failure::setup(message)
-        .hint("wait longer with `--lock-wait 5m`, or use a temporary session with `--ephemeral`")
+    Failure::setup(message).hint(or_instead("wait longer with `--lock-wait 5m`", request.instead))
 }
 
 fn write_holder(file: &mut File, command: &str) -> std::io::Result<()> {

@@ -495,7 +495,13 @@ impl Examiner {
                     // A process was killed between the rename of the file and the write of the catalog.
                     Ok(found) if !found.sha256.is_empty() => Ok(Some(found)),
                     Ok(_) => Err("belongs to other data".to_owned()),
-                    Err(error) => Err(format!("cannot be read: {}", error.root_cause())),
+                    Err(error) => {
+                        let cause = error.root_cause().to_string();
+                        // What to do about it is decided here.
+                        let cause =
+                            cause.strip_suffix("; ingest its source again").unwrap_or(&cause);
+                        Err(format!("cannot be read: {cause}"))
+                    }
                 },
             };
             let shown = path.display().to_string();

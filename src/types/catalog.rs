@@ -212,6 +212,9 @@ pub struct ColumnSpan {
 
 impl std::fmt::Display for ColumnSpan {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.first == self.last {
+            return write!(f, "{}", self.first);
+        }
         write!(f, "{}-{}", self.first, self.last)
     }
 }

@@ -275,6 +275,10 @@ pub const SUMMARY_SHOWN_BYTES_MAX: usize = 4 * 1024;
 pub const SUMMARY_TRIES_MAX: u32 = 3;
 /// Tokens of a conversation before it is compacted. Source: product contract.
 pub const CONTEXT_TOKENS_MAX: u64 = 100_000;
+/// Frequent values of a column that `describe` shows.
+pub const TOP_VALUES_MAX: u64 = 100;
+/// Minimum of `--width`: in fewer characters no table can be read.
+pub const LINE_CHARS_MIN: u16 = 20;
 /// Minimum tokens for `--compact-at`: the instructions and the tools alone take some thousands.
 pub const COMPACT_AT_MIN: u64 = 1_000;
 

@@ -32,7 +32,7 @@ impl Display for NotRead {
             NotRead::Failed(error) if error.kind() == io::ErrorKind::NotFound => {
                 f.write_str("no such file")
             }
-            NotRead::Failed(error) => error.fmt(f),
+            NotRead::Failed(error) => f.write_str(&plain(error)),
             NotRead::Other(found) => write!(f, "it is {found}, not a regular file"),
             NotRead::TooLong(bytes_max) => write!(f, "it is longer than {bytes_max} bytes"),
         }
@@ -42,6 +42,29 @@ impl Display for NotRead {
 impl From<io::Error> for NotRead {
     fn from(error: io::Error) -> Self {
         NotRead::Failed(error)
+    }
+}
+
+/// Returns why the system refuses a path, in words. It follows the path and a colon.
+pub fn reason(path: &Path, error: &io::Error) -> String {
+    use io::ErrorKind::{AlreadyExists, NotADirectory};
+    let is_in_the_way = matches!(error.kind(), AlreadyExists | NotADirectory);
+    match path.ancestors().find(|it| is_in_the_way && it.is_file()) {
+        Some(file) if file == path => "it is a file, not a directory".to_owned(),
+        Some(file) => format!("`{}` is a file, not a directory", file.display()),
+        None => plain(error),
+    }
+}
+
+/// Writes an error of the system without its number.
+fn plain(error: &io::Error) -> String {
+    if error.kind() == io::ErrorKind::IsADirectory {
+        return "it is a directory".to_owned();
+    }
+    let text = error.to_string();
+    match text.split_once(" (os error ") {
+        Some((words, _)) => words.to_lowercase(),
+        None => text,
     }
 }
 
@@ -101,7 +124,7 @@ mod tests {
 
     use rustix::fs::{CWD, FileType, Mode, mknodat};
 
-    use super::read;
+    use super::{read, reason};
 
     #[track_caller]
     fn check(path: &Path, expected: Result<&str, &str>) {
@@ -125,5 +148,20 @@ mod tests {
         check(dir.path(), Err("it is a directory, not a regular file"));
         check(Path::new("/dev/zero"), Err("it is a device, not a regular file"));
         check(&path("none"), Err("no such file"));
+        check(&path("file/x"), Err("not a directory"));
+    }
+
+    #[test]
+    fn the_reason_names_the_file_in_place_of_a_directory() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("file");
+        std::fs::write(&file, "text").unwrap();
+        let told = |path: &Path| reason(path, &std::fs::create_dir_all(path).unwrap_err());
+        let shown = file.display();
+        assert_eq!(told(&file), "it is a file, not a directory");
+        assert_eq!(told(&file.join("a/b")), format!("`{shown}` is a file, not a directory"));
+        assert_eq!(told(Path::new("/proc/none")), "no such file or directory");
+        let error = std::fs::write(dir.path(), "text").unwrap_err();
+        assert_eq!(reason(dir.path(), &error), "it is a directory");
     }
 }

@@ -198,11 +198,18 @@ pub fn hint_of_disk(error: &anyhow::Error) -> Option<&'static str> {
         .then_some("set `TMPDIR` to an existing directory that you can write to")
 }
 
-/// Returns an error with its causes on one line, each path once.
+/// Removes the numbers of system errors from a message: they say no more than the words before them.
+fn without_numbers(text: &str) -> String {
+    let mut parts = text.split(" (os error ");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |text, part| text + part.split_once(')').map_or(part, |it| it.1))
+}
+
+/// Returns an error with its causes on one line, each path once, without the numbers of system errors.
 pub fn one_line(error: &anyhow::Error) -> String {
     /// The suffix with an internal path that the temporary-file crate adds.
     const AT_PATH: &str = " at path \"";
-    let text = format!("{error:#}");
+    let text = without_numbers(&format!("{error:#}"));
     match text.split_once(AT_PATH) {
         Some((before, rest)) if before.contains('`') => {
             before.to_owned() + rest.split_once('"').map_or("", |it| it.1)
@@ -217,6 +224,12 @@ mod tests {
 
     use super::FailureKind::{self, Internal, Limit, Provider, VerdictBad, VerdictWarning};
     use super::{hint_of_disk, one_line};
+
+    #[test]
+    fn system_errors_have_no_numbers() {
+        let error = anyhow::anyhow!("x: Is a directory (os error 21)").context("cannot open `a`");
+        assert_eq!(one_line(&error), "cannot open `a`: x: Is a directory");
+    }
 
     #[test]
     fn a_full_disk_has_a_way_out_and_its_path_once() {

@@ -29,6 +29,7 @@ use tokio::time::{Instant, interval_at, sleep, timeout};
 
 use csv_agent_types::event::{SETTING_UP, SETUP_DONE};
 use csv_agent_types::limits::{PYTHON_PROBE, PYTHON_SETUP};
+use csv_agent_types::named_file;
 use csv_agent_types::status::Failure;
 use csv_agent_types::writers::Writers;
 
@@ -545,15 +546,16 @@ async fn given(
         1 => on_path(python.as_os_str(), &options.path).next(),
         _ => Some(python.to_owned()),
     };
-    let fault = match found {
-        None => "which is not on the PATH".to_owned(),
+    let (fault, can_install) = match found {
+        None => ("which is not on the PATH".to_owned(), false),
         Some(python) => match probe(&python, None, options).await {
-            Err(reason) => format!("which cannot be run: {reason}"),
+            Err(reason) => (format!("which cannot be run: {reason}"), false),
             Ok(probe) => {
+                let is_recent = 10 <= probe.minor && probe.is_cpython;
                 let Some(lack) = lacks(&probe, extras) else {
                     return Ok(Interpreter::of(probe, PythonOrigin::Given));
                 };
-                lack
+                (lack, is_recent)
             }
         },
     };
@@ -562,11 +564,12 @@ async fn given(
     let packages = ["pandas", "numpy", "pyarrow"].into_iter();
     // The versions that match the pinned client; its own requirements do not fix them.
     let packages: Vec<_> = packages.chain(SPARK.into_iter().filter(|_| extras.spark)).collect();
-    let hint = format!(
-        "install what is missing with `{name} -m pip install {}`, \
-        or unset {named_by} to use the managed environment",
-        packages.join(" ")
-    );
+    let repair = if can_install {
+        format!("install what is missing with `{name} -m pip install {}`", packages.join(" "))
+    } else {
+        format!("name a Python that has {}", packages.join(", "))
+    };
+    let hint = format!("{repair}, or unset {named_by} to use the managed environment");
     Err(Failure::sandbox(message).hint(hint).into())
 }
 
@@ -769,7 +772,7 @@ async fn probe(
     command.stdin(Stdio::null()).kill_on_drop(true);
     let output = match timeout(PYTHON_PROBE, command.output()).await {
         Err(_) => return Err(format!("no answer within {} s", PYTHON_PROBE.as_secs())),
-        Ok(Err(error)) => return Err(error.to_string()),
+        Ok(Err(error)) => return Err(named_file::reason(python, &error)),
         Ok(Ok(output)) => output,
     };
     if !output.status.success() {

@@ -28,7 +28,7 @@ fn an_answer_says_what_it_is_and_how_the_question_was_read() {
         run.stdout(),
         "| species | mean_body_mass_g |\n|---|---:|\n| Gentoo | 5076.0163 |\n| Chinstrap | 3733.0882 |\n\n\
          **Gentoo** has the highest average body mass, 5,076.02 g, then Chinstrap (3,733.09 g).\n\n\
-         I read this as: mean `body_mass_g` by `species`, the 2 largest in `penguins`.\n"
+         I read this as: mean `body_mass_g` by `species` in `penguins`, the 2 largest.\n"
     );
 }
 

@@ -370,7 +370,7 @@ fn a_line_that_holds_no_question_is_named_by_its_number() {
     let arguments = ["chat", "-f", "sales.csv", "--input", "jsonl"];
     let run = bench.pipe(arguments, b"\"How many rows?\"\n{\"q\": 1}\n").fails_with(2);
     assert!(run.stdout().contains("Ten."));
-    assert!(run.stderr().contains("question 2 from stdin: it has no `question`"), "{run}");
+    assert!(run.stderr().contains("question 2 from stdin: it has no field `question`"), "{run}");
 }
 
 #[test]

@@ -196,7 +196,10 @@ fn amounts_are_text_until_the_user_wants_numbers_and_the_schema_says_what_they_a
     let head = shell.succeeds(&["datasets", "m", "--head", "2"]);
     assert_eq!(head, "Item\tPrice\tOk\tcolumn_4\na\t1200.5\ttrue\t1\nb\t-3.0\tfalse\t\n");
     let stderr = shell.fails(&["ingest", "m.csv", "--dtype", "item=money"], 5);
-    assert!(stderr.contains("cannot read column `Item` as money: line 4 has `a`"), "{stderr}");
+    assert!(
+        stderr.contains("cannot read column `Item` of `m.csv` as money: line 4 has `a`"),
+        "{stderr}"
+    );
     let stderr = shell.fails(&["ingest", "m.csv", "--dtype", "*=int"], 2);
     assert!(stderr.contains("`*` cannot be read as int64"), "{stderr}");
 }
@@ -376,7 +379,7 @@ fn a_turn_of_the_past_is_shown_in_any_format() {
     assert_eq!(fs::read_to_string(shell.path("answer.md")).unwrap(), text);
     let stderr = shell.fails(&["show", "last", "--format", "csv"], 9);
     assert!(stderr.contains("table"), "{stderr}");
-    assert!(shell.fails(&["show", "3"], 5).contains("0001 to 0002"));
+    assert!(shell.fails(&["show", "3"], 5).contains("turns 1 to 2"));
 }
 
 #[test]

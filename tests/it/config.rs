@@ -39,7 +39,7 @@ fn base_url(bench: &Bench) -> String {
 #[test]
 fn a_session_and_a_project_say_what_does_no_harm() {
     let bench = Bench::with([]);
-    write(&bench, USER, "model = 'user'\nretries = 1\nmax_rounds = 3\n");
+    write(&bench, USER, "model = 'user'\nretries = 1\nmax_rounds = 3\nrequire_sandbox = true\n");
     write(&bench, "csv-agent.toml", "model = 'project'\nretries = 2\npython = '/evil'\n");
     write(&bench, "../session/config.toml", "model = 'session'\nrequire_sandbox = false\n");
     let found = shown(&bench);
@@ -47,6 +47,7 @@ fn a_session_and_a_project_say_what_does_no_harm() {
     assert_eq!(found["retries"]["value"], 2);
     assert_eq!(found["max_rounds"]["value"], 3);
     assert_eq!(found["python"]["value"], Value::Null);
+    assert_eq!(found["require_sandbox"]["value"], true);
     let warned = run(&bench, ["config", "show"]);
     for line in ["csv-agent.toml:3: `python` is", "session/config.toml:2: `require_sandbox` is"] {
         assert!(warned.stderr().contains(line), "{warned}");
@@ -75,6 +76,17 @@ fn a_project_file_that_anybody_may_write_is_ignored() {
     let found = run(&bench, ["config", "show", "--json"]).succeeds();
     assert!(found.stderr().contains("is ignored: everyone can write to it"), "{found}");
     assert_eq!(shown(&bench)["model"]["value"], "gpt-6.2-sol");
+}
+
+#[test]
+fn a_switch_that_is_off_anyway_needs_no_warning() {
+    let bench = Bench::with([]);
+    write(&bench, "csv-agent.toml", "no_rows = false\nallow_unconfined = false\n");
+    assert_eq!(run(&bench, ["config", "show"]).succeeds().stderr(), "");
+    write(&bench, USER, "[profiles.a]\nno_rows = true\n");
+    let found = run(&bench, ["config", "show"]).succeeds();
+    assert!(found.stderr().contains("only your own configuration can turn it off"), "{found}");
+    assert_eq!(found.stderr().matches("is ignored").count(), 1, "{found}");
 }
 
 #[test]

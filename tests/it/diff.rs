@@ -84,6 +84,13 @@ fn columns_that_came_went_or_have_another_type_are_differences() {
 }
 
 #[test]
+fn a_warning_names_the_file() {
+    let bench = bench("id,a\n1,2\n3\n", "id,a\n1,2\n3,4\n");
+    let run = diff(&bench, "").fails_with(12);
+    assert_eq!(run.stderr(), "warning: `old.csv`: 1 short row padded\n");
+}
+
+#[test]
 fn without_a_key_whole_rows_are_compared_and_each_copy_counts() {
     let run = diff(&bench("a,b\n1,x\n1,x\n1,x\n2,y\n", "a,b\n2,y\n1,x\n"), "").fails_with(12);
     assert_eq!(

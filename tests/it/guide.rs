@@ -36,7 +36,7 @@ fn every_block_about_ci_runs_and_ends_as_it_says() {
     let guide = read("docs/ci.md");
     let answer = json!({"text": "Nothing is odd.", "findings": [], "assessment": "good"});
     let bench = Bench::with([]).script([
-        round().calls("c1", "python_repl", json!({"code": "load('mended').total.min()"})),
+        round().calls("c1", "python_repl", json!({"code": "load('fixed').total.min()"})),
         round().says(&answer.to_string()),
     ]);
     fs::write(bench.path("prices.toml"), "[prices.\"gpt-6.2-sol\"]\ninput = 1.25\noutput = 10\n")

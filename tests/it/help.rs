@@ -170,7 +170,7 @@ fn the_short_help_fits_a_screen_and_leads_to_the_rest() {
 fn topics_fit_the_terminal() {
     for columns in [50, 80, 100] {
         let bench = Bench::with([]).variable("COLUMNS", &columns.to_string());
-        for topic in ["exit-codes", "environment", "config", "events"] {
+        for topic in ["exit-codes", "environment", "config", "events", "sql", "checks"] {
             let page = help(&bench, &["help", topic]);
             assert!(page.lines().all(|it| it.chars().count() <= columns), "{topic}: {page}");
         }
@@ -211,6 +211,10 @@ fn help_leads_to_commands_of_commands_and_to_topics_by_other_names() {
     ] {
         let page = help(&bench, &[&["help"], words].concat());
         assert!(page.contains(expected), "{words:?}: {page}");
+    }
+    for command in ["show", "set", "unset", "edit"] {
+        let page = help(&bench, &["config", command, "--help"]);
+        assert!(page.starts_with(&format!("Usage: csv-agent config {command}")), "{page}");
     }
     let run = bench.run(["help", "datasets", "rm"]).fails_with(2);
     assert!(run.stderr().contains("`csv-agent help datasets` explains it"), "{run}");

@@ -21,6 +21,37 @@ struct Reader<'a> {
     tables: &'a [Table],
 }
 
+/// The word before conditions, which decides how they are written.
+#[derive(Debug, Clone, Copy)]
+enum Behind {
+    /// with `weather` rain
+    With,
+    /// where `weather` is rain
+    Where,
+}
+
+impl Behind {
+    fn is(self) -> &'static str {
+        match self {
+            Behind::With => "",
+            Behind::Where => "is ",
+        }
+    }
+
+    fn within(self, within: Within, not: &str) -> String {
+        let (participle, verb, infinitive) = match within {
+            Within::Contains => ("containing", "contains", "contain"),
+            Within::Starts => ("starting with", "starts with", "start with"),
+            Within::Ends => ("ending with", "ends with", "end with"),
+        };
+        match self {
+            Behind::With => format!("{not}{participle}"),
+            Behind::Where if not.is_empty() => verb.to_owned(),
+            Behind::Where => format!("does not {infinitive}"),
+        }
+    }
+}
+
 impl Reader<'_> {
     fn whole(&self) -> String {
         let from = self.query.from;
@@ -34,10 +65,14 @@ impl Reader<'_> {
             let _ = write!(text, " with `{other}` by `{}`", self.bare(join.left));
         }
         if !self.query.filters.is_empty() {
-            let which = if self.is_of_rows() { " with" } else { ", of rows with" };
-            let _ = write!(text, "{which} {}", self.conditions(&self.query.filters));
+            let filters = &self.query.filters;
+            let _ = if self.is_of_rows() {
+                write!(text, " with {}", self.conditions(filters))
+            } else {
+                write!(text, " where {}", self.joined(filters, Behind::Where))
+            };
         }
-        text
+        text + &self.which()
     }
 
     /// Returns whether the rows themselves are asked for, of one table and in no order, so that it need not be said again
@@ -103,9 +138,6 @@ impl Reader<'_> {
                 (agg, _) => format!("{} over groups of {text}", agg_word(agg)),
             };
         }
-        if let (false, Some(order)) = (groups.keys.is_empty(), groups.order) {
-            text += &ranked(order);
-        }
         text
     }
 
@@ -157,15 +189,31 @@ impl Reader<'_> {
             self.named(&listing.columns)
         };
         let mut text = if listing.is_distinct { format!("different {what}") } else { what };
-        if let Some((by, order)) = &listing.order {
-            let _ = write!(text, " by {}{}", self.value(by), ranked(*order));
-        }
-        match listing.first {
-            Some(n) if n < 0 => _ = write!(text, ", the last {}", -n),
-            Some(n) => _ = write!(text, ", the first {n}"),
-            None => {}
+        if let Some((by, _)) = &listing.order {
+            let _ = write!(text, " by {}", self.value(by));
         }
         text
+    }
+
+    /// Returns which of the rows or groups, and in which order.
+    fn which(&self) -> String {
+        match &self.query.body {
+            Shape::Groups(Groups { order: Some(order), keys, then: None, .. })
+                if !keys.is_empty() =>
+            {
+                ranked(*order)
+            }
+            Shape::Rows(Listing { order, first, .. }) => {
+                let order = order.as_ref().map(|it| ranked(it.1)).unwrap_or_default();
+                let first = match first {
+                    Some(n) if *n < 0 => format!(", the last {}", -n),
+                    Some(n) => format!(", the first {n}"),
+                    None => String::new(),
+                };
+                order + &first
+            }
+            _ => String::new(),
+        }
     }
 
     fn comparison(&self, comparison: &Comparison) -> String {
@@ -261,54 +309,64 @@ impl Reader<'_> {
     }
 
     fn conditions(&self, tests: &[Test]) -> String {
+        self.joined(tests, Behind::With)
+    }
+
+    fn joined(&self, tests: &[Test], behind: Behind) -> String {
         let condition = |test: &Test| match test {
             Test::Any(each) if 1 < tests.len() && 1 < each.len() => {
-                format!("({})", self.condition(test, ""))
+                format!("({})", self.condition(test, "", behind))
             }
-            test => self.condition(test, ""),
+            test => self.condition(test, "", behind),
         };
         tests.iter().map(condition).collect::<Vec<_>>().join(" and ")
     }
 
-    fn condition(&self, test: &Test, not: &str) -> String {
+    fn condition(&self, test: &Test, not: &str, behind: Behind) -> String {
+        let is = behind.is();
+        let subject = |one: &Value| match (behind, one) {
+            (Behind::Where, Value::Part(..)) => format!("the {}", self.value(one)),
+            _ => self.value(one),
+        };
         match test {
             Test::Is(one, op @ (Op::Eq | Op::Ne), other) if is_name(other) => {
                 let not = if *op == Op::Ne { "not " } else { not };
-                format!("{} {not}{}", self.value(one), self.beside(other, one))
+                format!("{} {is}{not}{}", subject(one), self.beside(other, one))
             }
             Test::Is(one, op, other) => {
-                format!("{} {not}{} {}", self.value(one), op_word(*op), self.beside(other, one))
+                format!("{} {is}{not}{} {}", subject(one), op_word(*op), self.beside(other, one))
             }
             Test::In(value, values) => {
                 let values: Vec<String> = values.iter().map(|it| self.beside(it, value)).collect();
-                format!("{} {not}{}", self.value(value), listed(&values, "or"))
+                format!("{} {is}{not}{}", subject(value), listed(&values, "or"))
             }
             Test::Text(place, within, wanted) => {
-                let within = match within {
-                    Within::Contains => "containing",
-                    Within::Starts => "starting with",
-                    Within::Ends => "ending with",
-                };
-                format!("{} {not}{within} “{wanted}”", self.name(*place))
+                let within = behind.within(*within, not);
+                format!("{} {within} “{wanted}”", self.name(*place))
             }
             Test::True(place) => {
-                format!("{} {}", self.name(*place), if not.is_empty() { "true" } else { "false" })
+                let word = if not.is_empty() { "true" } else { "false" };
+                format!("{} {is}{word}", self.name(*place))
             }
             Test::Missing(place) => {
                 let word = if not.is_empty() { "missing" } else { "present" };
-                format!("{} {word}", self.name(*place))
+                format!("{} {is}{word}", self.name(*place))
             }
             Test::Last(place, n, unit) => {
-                format!("{} {not}in the last {} of the data", self.name(*place), units(*n, *unit))
+                let (name, units) = (self.name(*place), units(*n, *unit));
+                format!("{name} {is}{not}in the last {units} of the data")
             }
             Test::Exists(join) => {
                 let other = &self.tables[join.right.table].name;
-                format!("{} {not}in `{}` of `{other}`", self.name(join.left), self.bare(join.right))
+                let (left, right) = (self.name(join.left), self.bare(join.right));
+                format!("{left} {is}{not}in `{right}` of `{other}`")
             }
-            Test::Not(test) => self.condition(test, if not.is_empty() { "not " } else { "" }),
+            Test::Not(test) => {
+                self.condition(test, if not.is_empty() { "not " } else { "" }, behind)
+            }
             Test::Any(tests) => {
-                let each: Vec<String> = tests.iter().map(|it| self.condition(it, "")).collect();
-                let any = each.join(" or ");
+                let each = tests.iter().map(|it| self.condition(it, "", behind));
+                let any = each.collect::<Vec<_>>().join(" or ");
                 if not.is_empty() { any } else { format!("not ({any})") }
             }
         }
@@ -331,7 +389,7 @@ impl Reader<'_> {
             Value::Query(query) => {
                 let reader = Reader { query, tables: self.tables };
                 let is_same = query.from == self.query.from && query.filters.is_empty();
-                let text = if is_same { reader.body() } else { reader.whole() };
+                let text = if is_same { reader.body() + &reader.which() } else { reader.whole() };
                 format!("the {text}")
             }
         }

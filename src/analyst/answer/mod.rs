@@ -234,14 +234,15 @@ impl<'a> Answer<'a> {
 
     fn clauses(&self, filters: &[Test]) -> Option<String> {
         let plain = self.plain();
-        let is_year = |it: &Test| match it {
-            Test::Is(value, Op::Eq, Value::Number(_)) => plain.is_year(value),
-            _ => false,
+        let year = match filters {
+            [Test::Is(value, Op::Eq, year)] if plain.is_year(value) => Some(year),
+            [Test::In(value, years)] if plain.is_year(value) && years.len() == 1 => years.first(),
+            _ => None,
         };
-        let text = match filters {
-            [] => String::new(),
-            [test @ Test::Is(_, _, year)] if is_year(test) => format!("in {}", plain.year(year)),
-            tests => format!("where {}", plain.clauses(tests)),
+        let text = match (filters, year) {
+            ([], _) => String::new(),
+            (_, Some(year @ Value::Number(_))) => format!("in {}", plain.year(year)),
+            (tests, _) => format!("where {}", plain.clauses(tests)),
         };
         (!text.is_empty() && text.chars().count() <= WHERE_CHARS_MAX).then_some(text)
     }

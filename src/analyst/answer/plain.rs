@@ -4,7 +4,7 @@ use serde_json::Value as Json;
 
 use super::figure::{listed, number, with_unit};
 use super::names::{self, Name};
-use super::terms::{clock, name_of_part, op_word, part_name, part_of, sign_word, units};
+use super::terms::{clock, name_of_part, op_word, part_of, part_word, sign_word, units};
 use crate::lexicon::TimeUnit;
 use crate::query::{Arithmetic, GroupKey, LogicalForm, Op, Part, Place, Test, Value, Within};
 use crate::schema::{Column, Kind, Table};
@@ -74,11 +74,7 @@ impl<'a> Plain<'a> {
         match key {
             GroupKey::Column(place) | GroupKey::Bin(place, _) => self.words(*place),
             GroupKey::Time(_, unit) => unit_name(*unit).to_owned(),
-            GroupKey::Part(_, Part::Day) => part_name(Part::Day).to_owned(),
-            GroupKey::Part(_, Part::Month) => "month".to_owned(),
-            GroupKey::Part(_, Part::Weekday) => "weekday".to_owned(),
-            GroupKey::Part(_, Part::Hour) => "hour".to_owned(),
-            GroupKey::Part(_, part) => part_name(*part).to_owned(),
+            GroupKey::Part(_, part) => part_word(*part).to_owned(),
         }
     }
 
@@ -176,7 +172,7 @@ impl<'a> Plain<'a> {
             Test::Is(one, op, other) => {
                 let op = if is_not { op.opposite() } else { *op };
                 let other = self.beside(other, one);
-                let one = self.value(one);
+                let one = self.subject(one);
                 match op {
                     Op::Eq => format!("{one} is {other}"),
                     Op::Ne => format!("{one} is not {other}"),
@@ -185,7 +181,7 @@ impl<'a> Plain<'a> {
             }
             Test::In(value, values) => {
                 let values: Vec<String> = values.iter().map(|it| self.beside(it, value)).collect();
-                format!("{} is {not}{}", self.value(value), listed(&values, "or"))
+                format!("{} is {not}{}", self.subject(value), listed(&values, "or"))
             }
             Test::Text(place, within, wanted) => {
                 let verb = match (within, is_not) {
@@ -228,6 +224,14 @@ impl<'a> Plain<'a> {
         }
     }
 
+    /// Writes what a condition is about: `the month of day`.
+    fn subject(&self, value: &Value) -> String {
+        match value {
+            Value::Part(..) => format!("the {}", self.value(value)),
+            value => self.value(value),
+        }
+    }
+
     /// Writes a value.
     pub(super) fn value(&self, value: &Value) -> String {
         match value {
@@ -236,7 +240,7 @@ impl<'a> Plain<'a> {
             Value::Clock(time) => clock(*time),
             Value::Text(text) => text.clone(),
             Value::Column(place) => self.words(*place),
-            Value::Part(place, part) => format!("{} of {}", part_name(*part), self.words(*place)),
+            Value::Part(place, part) => format!("{} of {}", part_word(*part), self.words(*place)),
             Value::Arithmetic(one, Arithmetic::Days, other) => {
                 format!("days from {} to {}", self.value(other), self.value(one))
             }

@@ -156,10 +156,6 @@ impl Plain<'_> {
             ([Test::In(Value::Column(place), values)], None) if self.says_yes(*place, values) => {
                 rate(&self.words(*place))
             }
-            ([Test::In(value, values)], None) => {
-                let values: Vec<String> = values.iter().map(|it| self.beside(it, value)).collect();
-                format!("share with {} {}", self.value(value), listed(&values, "or"))
-            }
             ([Test::In(_, values)], Some(_)) => {
                 let values: Vec<String> = values.iter().map(|it| self.value(it)).collect();
                 format!("share of {} in the {whole}", listed(&values, "or"))

@@ -80,6 +80,16 @@ pub(super) fn agg_word(agg: &Agg) -> &'static str {
     }
 }
 
+/// Returns what people call a part of a date if it is clear of what it is a part.
+pub(super) fn part_word(part: Part) -> &'static str {
+    match part {
+        Part::Month => "month",
+        Part::Weekday => "weekday",
+        Part::Hour => "hour",
+        part => part_name(part),
+    }
+}
+
 pub(super) fn part_name(part: Part) -> &'static str {
     match part {
         Part::Year => "year",

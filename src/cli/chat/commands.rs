@@ -9,6 +9,7 @@ use csv_agent_text::sanitize;
 use csv_agent_types::limits::QUESTION_BYTES_MAX;
 use csv_agent_types::status::Failure;
 
+use crate::HELP;
 use crate::datasets::DatasetsFlags;
 use crate::ingest::IngestFlags;
 use crate::usage;
@@ -252,7 +253,8 @@ fn definition(width: Option<u16>) -> clap::Command {
     definition.mut_subcommands(|it| {
         let name = it.get_name().to_owned();
         // Typed commands do not start with the program's name.
-        it.bin_name(name).disable_help_flag(true).term_width(width).arg(
+        let it = it.bin_name(name).help_template(HELP).disable_help_flag(true);
+        it.term_width(width).arg(
             clap::Arg::new("help")
                 .short('h')
                 .long("help")
@@ -421,6 +423,6 @@ mod tests {
                 assert!(line.chars().count() <= usize::from(width), "{line}");
             }
         }
-        assert!(help(Some("ingest"), Some(80)).unwrap().starts_with("Turn CSV"));
+        assert!(help(Some("ingest"), Some(80)).unwrap().starts_with("Usage: /ingest"));
     }
 }

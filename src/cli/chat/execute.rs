@@ -6,7 +6,7 @@ use csv_agent_session::{ResetScope, turns};
 use csv_agent_sink::{EventSink, Format};
 use csv_agent_text::{digits, sanitize};
 use csv_agent_types::catalog::Location;
-use csv_agent_types::status::Failure;
+use csv_agent_types::status::{Failure, FailureKind};
 
 use super::commands::Command;
 use super::completion::expanded;
@@ -163,7 +163,7 @@ impl Chat<'_> {
             }
             Err(error) => {
                 self.options.put_model(before);
-                Err(error)
+                Err(in_chat(error))
             }
         }
     }
@@ -196,6 +196,19 @@ impl Chat<'_> {
     fn confirm(&mut self, what: &str, prompt: &mut Prompt) -> anyhow::Result<bool> {
         let Chat { runtime, signals, .. } = self;
         agreed(runtime.block_on(prompt.confirm(&confirm::question(what), signals))?)
+    }
+}
+
+/// Returns an error about a key with what helps in a chat, which has commands instead of flags.
+fn in_chat(error: anyhow::Error) -> anyhow::Error {
+    match error.downcast::<Failure>() {
+        Ok(it) if it.kind == FailureKind::Auth => {
+            let hint = "set a key before you start the chat: see `csv-agent help config`\nor type `/model builtin`, \
+                        which needs no key";
+            Failure::new(it.kind, it.message).hint(hint).into()
+        }
+        Ok(it) => it.into(),
+        Err(error) => error,
     }
 }
 

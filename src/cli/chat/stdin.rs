@@ -80,10 +80,10 @@ fn question_of(json: &str) -> Result<String, String> {
         Ok(Value::String(question)) => Ok(question),
         Ok(Value::Object(members)) => match members.get("question") {
             Some(Value::String(question)) => Ok(question.clone()),
-            Some(_) => Err("has a `question` that is not a string".to_owned()),
-            None => Err("has no `question`".to_owned()),
+            Some(_) => Err("has a field `question` that is not a string".to_owned()),
+            None => Err("has no field `question`".to_owned()),
         },
-        Ok(_) => Err("is neither a string nor an object with a `question`".to_owned()),
+        Ok(_) => Err("is neither a string nor an object with a field `question`".to_owned()),
         Err(error) => Err(format!("is not valid JSON: column {}", error.column())),
     }
 }
@@ -102,9 +102,9 @@ mod tests {
     fn a_line_of_json_is_a_question_or_says_why_not() {
         check(r#""How many\nrows?""#, Ok("How many\nrows?"));
         check(r#"{"id": 7, "question": "How many?"}"#, Ok("How many?"));
-        check(r#"{"q": "How many?"}"#, Err("has no `question`"));
-        check(r#"{"question": 7}"#, Err("has a `question` that is not a string"));
-        check("[]", Err("is neither a string nor an object with a `question`"));
+        check(r#"{"q": "How many?"}"#, Err("has no field `question`"));
+        check(r#"{"question": 7}"#, Err("has a field `question` that is not a string"));
+        check("[]", Err("is neither a string nor an object with a field `question`"));
         check("How many?", Err("is not valid JSON: column 1"));
     }
 }

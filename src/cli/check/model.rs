@@ -214,7 +214,7 @@ impl Compiler {
                 response = responding => Ok(response?),
                 status = signals.next() => Err(Failure::new(status, "interrupted").into()),
                 () = tokio::time::sleep(limit) => {
-                    let message = format!("the model took longer than {} s", limit.as_secs());
+                    let message = format!("the model took longer than {} s", limit.as_secs_f64());
                     let failure = Failure::limit(message);
                     Err(failure.hint("raise the limit with `--timeout`").into())
                 }

@@ -9,6 +9,7 @@ use std::process::Command;
 use anyhow::Context;
 use toml_edit::{DocumentMut, Item, Key, Table, TableLike, TomlError, Value};
 
+use csv_agent_types::named_file;
 use csv_agent_types::status::Failure;
 
 use crate::environment::Environment;
@@ -128,7 +129,8 @@ pub(super) fn edit(path: &Path, environment: &Environment) -> anyhow::Result<()>
     let status = Command::new(&words[0]).args(&words[1..]).arg(path).status();
     drop(listening);
     let status = status.map_err(|error| {
-        let message = format!("cannot start the editor `{}`: {error}", words[0]);
+        let reason = named_file::reason(Path::new(&words[0]), &error);
+        let message = format!("cannot start the editor `{}`: {reason}", words[0]);
         Failure::usage(message).hint("correct `VISUAL` or `EDITOR`")
     })?;
     if !status.success() {

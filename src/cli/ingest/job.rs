@@ -289,10 +289,11 @@ impl std::error::Error for NameTaken {}
 impl Display for NameTaken {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let NameTaken { verb, source, name, present } = self;
-        write!(
-            f,
-            "cannot {verb} `{source}`: the dataset `{name}` comes from another source, `{present}`"
-        )
+        write!(f, "cannot {verb} `{source}`: the dataset `{name}` ")?;
+        if present == source {
+            return f.write_str("was read from it in another way");
+        }
+        write!(f, "comes from another source, `{present}`")
     }
 }
 

@@ -11,7 +11,7 @@ use csv_agent_types::catalog::{Damage, Dataset, SourceFormat};
 
 use super::job::{Change, Ingested};
 use super::sources::matches;
-use super::{amounts, by_note, counted, names_flag, unsplit};
+use super::{WarningSubject, amounts, by_note, counted, names_flag, unsplit};
 use crate::diagnostics;
 use crate::options::GlobalOptions;
 
@@ -39,7 +39,7 @@ enum RemarkKind {
 
 /// Prints on stderr the remarks on how several files were read. `datasets --schema NAME` has the details.
 pub(super) fn tell(done: &[Ingested], options: &GlobalOptions) {
-    for (is_warning, line) in lines_of(done) {
+    for (is_warning, line) in lines_of(done, WarningSubject::Dataset) {
         if is_warning {
             diagnostics::warning(&line, options.terminal.stderr.colour);
         } else if options.has_notes() {
@@ -48,13 +48,18 @@ pub(super) fn tell(done: &[Ingested], options: &GlobalOptions) {
     }
 }
 
-/// Returns the warnings among the remarks on how several files were read.
-pub(super) fn warnings(done: &[Ingested]) -> Vec<String> {
-    lines_of(done).into_iter().filter(|it| it.0).map(|it| it.1).collect()
+/// Returns the warnings among the remarks on how several files were read, which name the datasets or their files.
+pub(super) fn warnings(done: &[Ingested], subject: WarningSubject) -> Vec<String> {
+    lines_of(done, subject).into_iter().filter(|it| it.0).map(|it| it.1).collect()
 }
 
-fn lines_of(done: &[Ingested]) -> Vec<(bool, String)> {
-    let names: Vec<&str> = done.iter().map(|it| it.name.as_str()).collect();
+fn lines_of(done: &[Ingested], subject: WarningSubject) -> Vec<(bool, String)> {
+    let name = |it: &'_ Ingested| match subject {
+        WarningSubject::Dataset => it.name.clone(),
+        WarningSubject::File => it.dataset.source.clone(),
+    };
+    let names: Vec<String> = done.iter().map(name).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let remarks: Vec<Vec<(Remark, u64)>> = done.iter().map(remarks).collect();
     lines(&names, &remarks)
 }

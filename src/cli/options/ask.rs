@@ -571,9 +571,18 @@ fn events_target(text: &str) -> anyhow::Result<EventsTarget> {
         let path = PathBuf::from(text);
         let dir = path.parent().filter(|it| !it.as_os_str().is_empty() && !it.is_dir());
         if let Some(dir) = dir {
-            let message = format!("`--events {text}`: there is no directory `{}`", dir.display());
-            let hint = format!("make it with `mkdir -p {}`", tips::quoted(&dir.to_string_lossy()));
-            return Err(Failure::usage(message).hint(hint).into());
+            let (reason, hint) = match dir.ancestors().find(|it| it.is_file()) {
+                Some(file) => (
+                    format!("`{}` is a file, not a directory", file.display()),
+                    "name another file with `--events`".to_owned(),
+                ),
+                None => (
+                    format!("there is no directory `{}`", dir.display()),
+                    format!("make it with `mkdir -p {}`", tips::quoted(&dir.to_string_lossy())),
+                ),
+            };
+            let message = format!("cannot write events to `{text}`: {reason}");
+            return Err(Failure::input(message).hint(hint).into());
         }
         return Ok(EventsTarget::File(path));
     };

@@ -69,12 +69,15 @@ pub(crate) fn text(path: &Path, bytes: Result<Vec<u8>, NotRead>) -> Result<Strin
     let bytes = bytes.map_err(|reason| {
         let is_missing = matches!(&reason, NotRead::Failed(it) if it.kind() == ErrorKind::NotFound);
         let status = if is_missing { FailureKind::Usage } else { FailureKind::Input };
-        let failure = Failure::new(status, format!("cannot read `{shown}`: {reason}"));
+        let found = match &reason {
+            NotRead::Failed(error) if !is_missing => named_file::reason(path, error),
+            reason => reason.to_string(),
+        };
+        let failure = Failure::new(status, format!("cannot read `{shown}`: {found}"));
         match reason {
             NotRead::TooLong(_) => failure.hint("add data with `-f FILE`"),
             NotRead::Other(_) => failure.hint("name a text file"),
-            NotRead::Failed(_) if is_missing => failure.hint("check the path"),
-            NotRead::Failed(_) => failure,
+            NotRead::Failed(_) => failure.hint("check the path"),
         }
     })?;
     String::from_utf8(bytes).map_err(|error| {

@@ -61,6 +61,13 @@ impl ConfigFile {
     pub(crate) fn dir(&self) -> &Path {
         self.path.parent().unwrap_or(Path::new("/"))
     }
+
+    /// Returns whether the file, or a profile in it, turns a switch on.
+    fn turns_on(&self, key: &str) -> bool {
+        let ConfigDocument { entries, profiles, .. } = &self.document;
+        let mut entries = entries.iter().chain(profiles.values().flatten());
+        entries.any(|it| it.key == key && it.value == RawValue::Switch(true))
+    }
 }
 
 /// All files in use.
@@ -108,7 +115,7 @@ impl ConfigFiles {
                 continue;
             }
             let is_trusted = path.parent().is_some_and(|it| trust::is_trusted(it, &trusted));
-            found.read_near(place, path, is_trusted)?;
+            found.read_near(place, path, is_trusted, user.as_ref())?;
         }
         found.files.extend(user);
         Ok(found)
@@ -120,6 +127,7 @@ impl ConfigFiles {
         place: ConfigLevel,
         path: PathBuf,
         is_trusted: bool,
+        user: Option<&ConfigFile>,
     ) -> anyhow::Result<()> {
         let Some(opened) = Opened::open(&path)? else { return Ok(()) };
         if let Some(reason) = opened.others.filter(|_| !is_trusted) {
@@ -137,21 +145,24 @@ impl ConfigFiles {
         }
         let mut file = ConfigFile { place, document: opened.read(&path)?, path };
         if !is_trusted {
-            self.restrain(&mut file);
+            self.restrain(&mut file, user);
         }
         self.files.push(file);
         Ok(())
     }
 
-    /// Removes the settings that a project may not set.
-    fn restrain(&mut self, file: &mut ConfigFile) {
+    /// Removes the settings that a project may not set. `false` needs no warning if the user has not turned the switch
+    /// on: all switches that a project may not turn off are off by default.
+    fn restrain(&mut self, file: &mut ConfigFile, user: Option<&ConfigFile>) {
+        let is_on = |key: &str| user.is_some_and(|it| it.turns_on(key));
+        let is_off = |it: &ConfigEntry| it.value == RawValue::Switch(false);
         let mut ignored = Vec::new();
         let dir = file.dir().to_owned();
         let mut restrain = |entries: &mut Vec<ConfigEntry>| {
             entries.retain(|it| {
                 let may = settings::project_may_say(&it.key, &it.value, &dir);
-                if !may {
-                    ignored.push((it.line, it.key.clone()));
+                if !may && (!is_off(it) || is_on(&it.key)) {
+                    ignored.push((it.line, it.key.clone(), is_off(it)));
                 }
                 may
             });
@@ -160,11 +171,14 @@ impl ConfigFiles {
         file.document.profiles.values_mut().for_each(&mut restrain);
         // Prices affect when `--max-cost` ends a turn.
         for (model, entries) in std::mem::take(&mut file.document.prices) {
-            ignored.push((entries.first().map_or(1, |it| it.line), format!("prices.{model}")));
+            let line = entries.first().map_or(1, |it| it.line);
+            ignored.push((line, format!("prices.{model}"), false));
         }
         ignored.sort();
-        for (line, key) in ignored {
-            let why = if settings::project_may_name_a_file(&key) {
+        for (line, key, is_off) in ignored {
+            let why = if is_off {
+                "only your own configuration can turn it off"
+            } else if settings::project_may_name_a_file(&key) {
                 "only your own configuration can name a file that is hidden or outside of the \
                  project"
             } else {

@@ -53,20 +53,20 @@ fn a_value_that_is_no_amount_of_the_kind_is_named_with_its_line() {
         check_refused(&bench, bench.bytes(text), expected);
     };
     let way_out = |it| format!("leave out `--dtype a={it}`, or name the value in `--null`");
-    let expected = "cannot read column `a` as money: line 3 has `free` / ";
+    let expected = "cannot read column `a` of `-` as money: line 3 has `free` / ";
     check("a,b\n$5,x\nfree,y\n", RequestedType::Money, &(expected.to_owned() + &way_out("money")));
-    let expected = "cannot read column `a` as money: line 4 has `5 €` / ";
+    let expected = "cannot read column `a` of `-` as money: line 4 has `5 €` / ";
     check(
         "a,b\n$5,x\n7,y\n5 €,z\n",
         RequestedType::Money,
         &(expected.to_owned() + &way_out("money")),
     );
-    let expected = "cannot read column `a` as percent: line 2 has `$5` / ";
+    let expected = "cannot read column `a` of `-` as percent: line 2 has `$5` / ";
     check("a,b\n$5,x\n", RequestedType::Percent, &(expected.to_owned() + &way_out("percent")));
-    let expected = "cannot read column `a` as decimal: line 3 has `9007199254740993` / ";
+    let expected = "cannot read column `a` of `-` as decimal: line 3 has `9007199254740993` / ";
     let text = "a,b\n5,x\n9007199254740993,y\n";
     check(text, RequestedType::Decimal, &(expected.to_owned() + &way_out("decimal")));
-    let expected = "cannot read column `a` as money: its numbers can be read in two ways / name the \
+    let expected = "cannot read column `a` of `-` as money: its numbers can be read in two ways / name the \
                     decimal mark of \
                     its numbers with `--decimal ,` or `--decimal .`";
     check("a;b\n1.250 €;x\n12.500 €;y\n", RequestedType::Money, expected);

@@ -176,7 +176,7 @@ fn the_value_at_fault_is_the_one_that_is_not_written_like_the_others() {
             let name = wanted.name();
             let line = text.lines().position(|it| it.ends_with(bad)).unwrap() + 1;
             let expected = format!(
-                "cannot read column `b` as {name}: line {line} has `{bad}` / leave out `--dtype \
+                "cannot read column `b` of `-` as {name}: line {line} has `{bad}` / leave out `--dtype \
                  b={name}`, or name the value in `--null`"
             );
             check_refused(&bench, bench.bytes(text.as_str()), &expected);
@@ -193,21 +193,21 @@ fn a_wanted_type_that_waits_for_an_order_names_its_flag() {
     check_refused(
         &bench,
         bench.bytes("a,b\n01/02/2024,x\n"),
-        "cannot read column `a` as date: line 2 has `01/02/2024` / name the order of its days with \
+        "cannot read column `a` of `-` as date: line 2 has `01/02/2024` / name the order of its days with \
          `--date-order dmy`, or `mdy` or `ymd`",
     );
     let bench = wanted(DType::Float64);
     check_refused(
         &bench,
         bench.bytes("a;b\n1,234;x\n"),
-        "cannot read column `a` as float64: line 2 has `1,234` / name the decimal mark of its numbers \
+        "cannot read column `a` of `-` as float64: line 2 has `1,234` / name the decimal mark of its numbers \
          with `--decimal ,` or `--decimal .`",
     );
     let bench = wanted(DType::Int64);
     check_refused(
         &bench,
         bench.bytes("a,b\nx,x\n"),
-        "cannot read column `a` as int64: line 2 has `x` / leave out `--dtype a=int64`, or name the \
+        "cannot read column `a` of `-` as int64: line 2 has `x` / leave out `--dtype a=int64`, or name the \
          value in `--null`",
     );
 }

@@ -278,8 +278,9 @@ impl Recorder {
         let mut options = OpenOptions::new();
         options.append(true).create(true).mode(0o600);
         let file = options.open(path).map_err(|error| {
-            let message = format!("cannot write the cassette `{}`: {error}", path.display());
-            Failure::input(message)
+            let reason = named_file::reason(path, &error);
+            let message = format!("cannot write the cassette `{}`: {reason}", path.display());
+            Failure::input(message).hint("name another file with `--record FILE`")
         });
         let mut file = file?;
         if !ends_with_newline(path).with_context(|| format!("cannot read {}", path.display()))? {

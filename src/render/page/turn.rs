@@ -135,7 +135,7 @@ fn answer(reply: &ReplyBody, told: &TurnView, place: &PagePosition) -> Markup {
     html! {
         @if let Some(assessment) = reply.assessment { (verdict(assessment, reply, told, place)) }
         @if !place.newer.is_empty() {
-            p.note.warning { "Computed from earlier data. Ingested again since: " (line(&place.newer.join(", "))) }
+            p.note.warning { "This answer was computed from earlier data. Ingested again since then: " (line(&place.newer.join(", "))) }
         }
         @if let Some(why) = reply.stop_reason.told(told.provider) { p.note.warning { (why) } }
         @if !reply.computed {

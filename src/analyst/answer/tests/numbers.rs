@@ -116,7 +116,7 @@ fn a_share_is_said_with_its_parts() {
         (attrition(), "The attrition rate is **16.1 %** (237 of 1,470 rows)."),
         (
             Measure { only: vec![one("staff.Department", "Sales")], ..attrition() },
-            "The share with department Sales is **16.1 %** (237 of 1,470 rows).",
+            "The share of rows where department is Sales is **16.1 %** (237 of 1,470 rows).",
         ),
         (
             Measure {

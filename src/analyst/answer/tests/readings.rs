@@ -25,15 +25,15 @@ fn numbers_of_groups() {
     let of = |groups| query(0, Shape::Groups(groups));
     check(&of(mass()), "mean `body_mass_g` by `species` in `penguins`");
     let two = Groups { order: Some(top(2)), ..mass() };
-    check(&of(two), "mean `body_mass_g` by `species`, the 2 largest in `penguins`");
+    check(&of(two), "mean `body_mass_g` by `species` in `penguins`, the 2 largest");
     let second =
         Groups { order: Some(SortOrder { n: Some(1), skip: 1, is_ascending: true }), ..mass() };
-    check(&of(second), "mean `body_mass_g` by `species`, number 2 from the smallest in `penguins`");
+    check(&of(second), "mean `body_mass_g` by `species` in `penguins`, number 2 from the smallest");
     let some =
         Groups { order: Some(SortOrder { n: Some(3), skip: 2, is_ascending: false }), ..mass() };
     check(
         &of(some),
-        "mean `body_mass_g` by `species`, numbers 3 to 5 from the largest in `penguins`",
+        "mean `body_mass_g` by `species` in `penguins`, numbers 3 to 5 from the largest",
     );
     for (over, text) in [
         (Over::Cumulative, "running total of mean `body_mass_g` by `species` in `penguins`"),
@@ -152,8 +152,8 @@ fn rows_profiles_and_comparisons() {
     let different = Listing { is_distinct: true, ..listing(&["staff.name"]) };
     check(&rows(different), "different `name` in `staff`");
     let ordered = Listing { order: Some((column("staff.bonus"), top(3))), ..listing(&[]) };
-    check(&rows(ordered), "rows by `bonus`, the 3 largest in `staff`");
-    check(&rows(Listing { first: Some(-5), ..listing(&[]) }), "rows, the last 5 in `staff`");
+    check(&rows(ordered), "rows by `bonus` in `staff`, the 3 largest");
+    check(&rows(Listing { first: Some(-5), ..listing(&[]) }), "rows in `staff`, the last 5");
     let profile =
         |it, text: &str| check(&query(0, Shape::Profile(it)), &format!("{text} in `penguins`"));
     profile(Profile::Size, "number of rows and columns");

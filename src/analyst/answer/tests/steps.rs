@@ -170,7 +170,7 @@ fn a_sentence_has_one_full_stop() {
         query(1, Shape::Groups(groups(Vec::new(), vec![Measure::ROWS]))),
     );
     let run = run("", named, &[frame(&["count:int64"], &json!([[3]]))]);
-    let text = "There are **3** rows where name is Delta Inc.\n\nI read this as: number of rows in `staff`, of rows with `name` \
+    let text = "There are **3** rows where name is Delta Inc.\n\nI read this as: number of rows in `staff` where `name` is \
                 Delta Inc.";
     assert_eq!(run.text(), text);
 }

@@ -333,11 +333,14 @@ impl<'a> ReadAnswer<'a> {
             let since = it
                 .since
                 .parse::<Timestamp>()
-                .map_or(String::new(), |it| format!(" of {}", day(it)));
-            format!("These words are{since}, about earlier data. The charts and tables are new.")
+                .map_or(String::new(), |it| format!("from {}, and ", day(it)));
+            format!("This text is {since}about earlier data. The charts and tables are new.")
         });
         let newer = (!self.newer.is_empty()).then(|| {
-            format!("Computed from earlier data. Read again since: {}.", self.newer.join(", "))
+            let names = self.newer.join(", ");
+            format!(
+                "This answer was computed from earlier data. Ingested again since then: {names}."
+            )
         });
         let stopped = stop_reason.told(self.told.provider).map(|it| format!("{}.", capital(it)));
         let untooled = (!computed).then(|| "None of this was computed from the data.".to_owned());
