@@ -597,10 +597,12 @@ impl<'a> Search<'a> {
             body.is_empty(names.len()) && names.last().is_some_and(|it| it.trim().is_empty());
         let n_names = names.len() - usize::from(is_ended);
         let (names, columns) = (&names[..n_names], &body.all[..=n_names]);
+        if body.is_empty(n_names) {
+            return (false, false);
+        }
         match name_fit(names, &columns[1..]).cmp(&name_fit(names, columns)) {
             Ordering::Less => (false, false),
             Ordering::Greater => (true, false),
-            Ordering::Equal if body.is_empty(n_names) => (false, false),
             Ordering::Equal => {
                 let first = self.first_cells(others, body.all.len());
                 let may_be_names = are_row_names(&first);

@@ -197,8 +197,8 @@ fn are_restated(names: &[String], labels: &[String]) -> bool {
     let restates = |(name, label): (&String, &String)| {
         name.trim().len() < label.trim().len() && has_word(label, name.trim())
     };
-    let named = names.iter().zip(labels).filter(|it| !it.0.trim().is_empty());
-    NAMES_MIN <= named.clone().count() && named.clone().all(restates)
+    let mut pairs = names.iter().zip(labels).filter(|it| !it.0.trim().is_empty());
+    NAMES_MIN <= pairs.clone().count() && pairs.all(restates)
 }
 
 /// Returns whether labels are units in brackets, which are units above text as well.

@@ -69,6 +69,10 @@ fn which_column_has_no_name_is_a_guess_unless_rows_are_numbered() {
         assert_eq!(doubts(sure), [""; 0], "{sure}");
     }
     check(
+        "id,x\nA-1,5,\nB-2,6,\n",
+        "id:string | x:int64 | column_3:string\n A-1 | 5 | ~\n B-2 | 6 | ~",
+    );
+    check(
         "a,b,\n1,x,2,\n2,y,4,\n",
         "column_1:int64 | a:string | b:int64 | column_4:string\n 1 | x | 2 | ~\n 2 | y | 4 | ~",
     );
