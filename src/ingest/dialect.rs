@@ -720,7 +720,7 @@ impl Score {
         if n_modal * 2 < widths.len() {
             // Programs may omit any number of empty cells at the end of a row.
             let by_filled = mode(&mut filled_widths);
-            if n_modal < by_filled.1 {
+            if n_modal < by_filled.1 && 1 < by_filled.0 {
                 (width, n_modal) = by_filled;
             }
         }

@@ -5,6 +5,9 @@
 
 use std::cmp::Ordering;
 use std::collections::HashSet;
+use std::slice;
+
+use memchr::memmem;
 
 use super::non_rows::{AsideRule, Comment, NonRowKind, NonRows};
 use super::outlier_values::Usual;
@@ -17,7 +20,7 @@ use super::table_bounds::{Footer, RECORDS_MAX, comment_of, footer_of};
 use super::type_evidence::{Nulls, TypeEvidence, classify};
 use super::type_inference::is_typed;
 use super::wrap::Rules;
-use super::{fields, leading_text, multi_row_header, shape, short_rows, totals};
+use super::{fields, headings, leading_text, multi_row_header, shape, short_rows, totals};
 use crate::counts::mode;
 use crate::non_rows::LinesBelow;
 use crate::options::Comments;
@@ -31,6 +34,10 @@ pub(crate) use above::are_labels;
 
 /// Columns of a table of text whose header may occur among the rows by chance.
 pub(crate) const HEADER_MAY_BE_ROW_WIDTH_MAX: usize = 2;
+
+/// Why the first record contains names.
+const YEARS: &str = "the labels are consecutive years";
+const NO_VALUES: &str = "the first record has no values where the others have";
 
 /// What is known about the table before the file is read.
 #[derive(Debug, Default)]
@@ -69,6 +76,10 @@ pub(crate) struct Header {
     pub below: LinesBelow,
     /// Whether it names all columns but the first.
     pub is_short: bool,
+    /// Whether pages of a printed report begin with it.
+    pub is_paged: bool,
+    /// Guesses about it, in words.
+    pub doubts: Vec<String>,
     /// Number of records it spans.
     pub n_records: usize,
     /// Whether it is the `#Fields:` line of a log.
@@ -81,6 +92,8 @@ pub(crate) struct Header {
     pub kept: Option<KeptRows>,
     /// Rows that hold the sums of rows above them, with a label that is not in their first cell.
     pub inner_totals: Option<KeptRows>,
+    /// Rows that may be headings of the rows below them.
+    pub headings: Option<KeptRows>,
 }
 
 /// Lines that may be a separate table; the first line is 0.
@@ -236,6 +249,7 @@ fn set_totals_aside(
     let text = [&windows.head[start..], total].concat();
     let widths = (header.names.len(), width_max);
     let found = subtotals::find(&text, syntax, widths, header.rule.comment.as_ref());
+    header.headings = headings::find(&text, syntax, widths, header.rule.comment.as_ref(), nulls);
     header.kept = found.kept;
     header.inner_totals = found.inner;
     let mut among = found.records;
@@ -266,7 +280,9 @@ fn rule_row(head: &[u8], syntax: Syntax, width: usize, shapes: &[RecordShape]) -
     /// It is below the header, and possibly below a preamble.
     const RECORDS_ABOVE_MAX: usize = 20;
     let pairs = shapes.windows(2).take(RECORDS_ABOVE_MAX);
-    let pairs = pairs.filter(|it| it.iter().all(|it| it.width == width && it.n_filled == width));
+    // An index has no name, and a delimiter may end each line.
+    let pairs =
+        pairs.filter(|it| it.iter().all(|it| it.width == width && width <= it.n_filled + 1));
     pairs.filter_map(|it| it.last()).find_map(|it| {
         let record = &head[it.start..it.end];
         let is_stroke = |it: &u8| matches!(it, b'-' | b'=');
@@ -394,6 +410,11 @@ impl<'a> Search<'a> {
             let n = header.len();
             let why = self.combine(&levels, &mut labels, &mut descriptions);
             reasons.push(format!("header of {n} records: {why}"));
+        } else if let Some(name) = self.index_name(&labels, others).filter(|_| is_present) {
+            header.push(others[0]);
+            others = &others[1..];
+            labels[0] = name;
+            reasons.push("header of 2 records: the second names the first column".to_owned());
         } else {
             let what = if is_present { "header" } else { "no header" };
             reasons.push(format!("{what}: {reason}"));
@@ -409,10 +430,29 @@ impl<'a> Search<'a> {
         let n_longer = others.iter().filter(|it| width < it.width).count();
         // R writes unlabelled row names in front; a delimiter at the end of each row adds an empty cell
         // at the end.
-        let is_in_front = is_present && self.are_behind_row_names(&names, &body, others, modal);
+        let (is_in_front, is_guess) = if is_present && modal == width + 1 {
+            self.are_behind_row_names(&names, &body, others)
+        } else {
+            (false, false)
+        };
         let is_most = others.len() * 9 <= n_longer * 10
-            || is_in_front && others.len() * 3 <= n_longer * 4 && self.are_row_names(others, modal);
-        let mut is_short = false;
+            || is_in_front
+                && others.len() * 3 <= n_longer * 4
+                && are_distinct(&self.first_cells(others, modal));
+        let (mut is_short, mut doubts) = (false, Vec::new());
+        let lacks = |it: &RecordShape, at: usize| {
+            self.labels(it).get(at).is_none_or(|it| it.trim().is_empty())
+        };
+        let may_be_row = |at: usize| {
+            is_typed(body.all[at]) && lacks(first, at) && others.iter().any(|it| lacks(it, at))
+        };
+        if reason == NO_VALUES && (0..modal).any(may_be_row) {
+            doubts.push(
+                "the first record is taken as the header, but lacks a name where rows lack values: `--no-header` \
+                 reads it as a row"
+                    .to_owned(),
+            );
+        }
         if 1 < others.len() && width < modal && is_most {
             let n_missing = modal - width;
             is_short = is_in_front;
@@ -425,6 +465,12 @@ impl<'a> Search<'a> {
             let place = if is_in_front { "first" } else { "last" };
             let reason = format!("most rows have {modal} cells, the first has {width}");
             reasons.push(format!("{n_missing} unnamed {place}: {reason}"));
+            if is_guess {
+                doubts.push(format!(
+                    "the header has {width} names for {modal} columns: it is a guess that the {place} \
+                     column is the one without a name"
+                ));
+            }
             width = modal;
         } else if width < modal && others.len() < n_longer * 2 {
             let reason = "the names may belong to other columns than those below them";
@@ -440,7 +486,13 @@ impl<'a> Search<'a> {
         let again: Vec<_> = header.iter().map(|it| head[it.start..it.end].to_vec()).collect();
         let mut body = self.sample(width, body_start, again.clone());
         let mut rule = self.rule(again);
-        if !rule.header.is_empty() && !body.is_typed() && width <= HEADER_MAY_BE_ROW_WIDTH_MAX {
+        let is_on_page = |it: &Vec<u8>| memmem::find(head, &[b"\x0c", &it[..]].concat()).is_some();
+        let is_paged = rule.header.iter().any(is_on_page);
+        if !rule.header.is_empty()
+            && !is_paged
+            && !body.is_typed()
+            && width <= HEADER_MAY_BE_ROW_WIDTH_MAX
+        {
             // In a narrow table of text, the words of the header may also be values.
             rule.header.clear();
             body = self.sample(width, body_start, Vec::new());
@@ -465,6 +517,8 @@ impl<'a> Search<'a> {
             asides,
             rule,
             is_short,
+            is_paged,
+            doubts,
             n_records,
             is_log,
             descriptions,
@@ -486,7 +540,12 @@ impl<'a> Search<'a> {
         // Names that are complete on their own remain unchanged.
         let has_no_first = levels.iter().all(|it| it[0].trim().is_empty());
         let has_index_names = multi_row_header::n_index_names(levels).is_some();
-        if multi_row_header::are_complete(&levels[0][usize::from(has_no_first)..])
+        let are_described = || {
+            let (names, below) = levels.split_first()?;
+            Some(below.iter().all(|it| multi_row_header::describe(names, it)))
+        };
+        if (multi_row_header::are_complete(&levels[0][usize::from(has_no_first)..])
+            || are_described() == Some(true))
             && !has_index_names
         {
             *descriptions = multi_row_header::described(levels);
@@ -521,37 +580,55 @@ impl<'a> Search<'a> {
         (labels, false)
     }
 
-    /// Returns whether names lack the one of the first column, and not that of the last, where rows have `modal` cells.
+    /// Returns whether names, one fewer than the cells of most rows, lack the one of the first column and not that of
+    /// the last, and whether that is a guess.
     fn are_behind_row_names(
         &self,
         names: &[String],
         body: &Sample,
         others: &[&RecordShape],
-        modal: usize,
-    ) -> bool {
-        modal == names.len() + 1
-            && !body.is_empty(modal - 1)
-            && match name_fit(names, &body.all[1..modal]).cmp(&name_fit(names, &body.all)) {
-                Ordering::Less => false,
-                Ordering::Equal => self.are_row_names(others, modal),
-                Ordering::Greater => true,
+    ) -> (bool, bool) {
+        // A name of the row names is there, but empty.
+        if names[0].trim().is_empty() {
+            return (false, false);
+        }
+        // A delimiter may end the names and each row.
+        let is_ended =
+            body.is_empty(names.len()) && names.last().is_some_and(|it| it.trim().is_empty());
+        let n_names = names.len() - usize::from(is_ended);
+        let (names, columns) = (&names[..n_names], &body.all[..=n_names]);
+        if body.is_empty(n_names) {
+            return (false, false);
+        }
+        match name_fit(names, &columns[1..]).cmp(&name_fit(names, columns)) {
+            Ordering::Less => (false, false),
+            Ordering::Greater => (true, false),
+            Ordering::Equal => {
+                let first = self.first_cells(others, body.all.len());
+                let may_be_names = are_row_names(&first);
+                (may_be_names, !may_be_names || !are_row_numbers(&first))
             }
+        }
     }
 
-    /// Returns whether the first cells of rows of `width` cells may be row names: all are distinct. The header, which
-    /// may come again, has fewer cells.
-    fn are_row_names(&self, rows: &[&RecordShape], width: usize) -> bool {
+    /// Returns the first cells of rows of `width` cells. The header, which may come again, has fewer.
+    fn first_cells(&self, rows: &[&RecordShape], width: usize) -> Vec<String> {
         let rows = rows.iter().filter(|it| it.width == width);
-        let names = rows.filter_map(|it| self.labels(it).into_iter().next());
-        let names: Vec<String> = names.collect();
-        let distinct: HashSet<&String> = names.iter().collect();
-        distinct.len() == names.len()
+        rows.filter_map(|it| self.labels(it).into_iter().next()).collect()
     }
 
     /// Returns the labels of each record of a multi-record header.
     fn levels(&self, labels: &[String], others: &[&RecordShape]) -> Option<Vec<Vec<String>>> {
         let mut levels = vec![labels.to_vec()];
         let mut found = None;
+        // `North 5` below `North` is a value, if all are like it.
+        let describes = |it: &&&RecordShape| {
+            let next = self.labels(it);
+            next.len() == labels.len() && multi_row_header::describe(labels, &next)
+        };
+        if multi_row_header::RECORDS_MAX <= others.iter().take_while(describes).count() {
+            return None;
+        }
         for (at, shape) in others.iter().enumerate().take(multi_row_header::RECORDS_MAX - 1) {
             let next = self.labels(shape);
             let is_level = next.len() == labels.len()
@@ -568,6 +645,25 @@ impl<'a> Search<'a> {
             }
         }
         found
+    }
+
+    /// Returns the name of the first column from the record below the names, where pandas writes it if the columns
+    /// together have a name. It fits the values of that column, and the name above it does not.
+    fn index_name(&self, names: &[String], others: &[&RecordShape]) -> Option<String> {
+        let (below, rows) = others.split_first().filter(|it| 2 <= it.1.len())?;
+        let is_alone = |it: &RecordShape| it.n_filled == 1 && it.is_first_filled;
+        if self.told.is_plain
+            || names.len() < 2
+            || below.width != names.len()
+            || !is_alone(below)
+            || rows.iter().any(|it| is_alone(it))
+        {
+            return None;
+        }
+        let first = self.sample(names.len(), below.after.0, Vec::new()).all[0];
+        let name = self.labels(below).swap_remove(0);
+        let fit = |name: &String| name_fit(slice::from_ref(name), &[first]);
+        (fit(&names[0]) < fit(&name)).then_some(name)
     }
 
     /// Returns the labels of each record of the header, down to the ruling below it. None if there is no ruling, or
@@ -646,6 +742,9 @@ impl<'a> Search<'a> {
             return (false, "the first record is like those below it");
         }
         let found = is_header(labels, body, self.nulls);
+        if found.1 == YEARS && are_years_above_years(labels, head, self.syntax) {
+            return (false, "the first record has years like those below it");
+        }
         if !found.0
             && classify(labels[0].as_bytes(), self.nulls).is_name()
             && are_steps_above_others(labels, head, self.syntax)
@@ -871,6 +970,27 @@ impl Header {
     }
 }
 
+fn are_distinct(texts: &[String]) -> bool {
+    texts.iter().collect::<HashSet<_>>().len() == texts.len()
+}
+
+/// Returns whether the first cells of rows may be row names: they are distinct, and texts, or whole numbers that ascend
+/// or count the rows in any order.
+fn are_row_names(cells: &[String]) -> bool {
+    let numbers: Vec<usize> = cells.iter().filter_map(|it| it.trim().parse().ok()).collect();
+    let is_text = |it: &String| it.contains(char::is_alphabetic);
+    let are_counted = numbers.is_sorted() || numbers.iter().all(|it| *it <= cells.len());
+    are_distinct(cells)
+        && (cells.iter().any(is_text) || numbers.len() == cells.len() && are_counted)
+}
+
+/// Returns whether cells number the rows, beginning at 0 or 1.
+fn are_row_numbers(cells: &[String]) -> bool {
+    let is_number = |(at, it): (usize, &String)| it.trim().parse() == Ok(at);
+    let first = cells.first().and_then(|it| it.trim().parse().ok()).unwrap_or(usize::MAX);
+    first <= 1 && (first..).zip(cells).all(is_number)
+}
+
 /// Returns whether a delimiter ends the names and no row: it begins no column.
 fn ends_alone(names: &[String], others: &[&RecordShape], modal: usize) -> bool {
     names.last().is_some_and(|it| it.trim().is_empty())
@@ -925,7 +1045,7 @@ pub(crate) fn is_header(labels: &[String], body: &Sample, nulls: &Nulls) -> (boo
         return if is_marked {
             (false, "the first record has missing values of rows")
         } else {
-            (true, "the first record has no values where the others have")
+            (true, NO_VALUES)
         };
     }
     let is_first_blank = labels.first().is_some_and(|it| it.trim().is_empty());
@@ -940,7 +1060,7 @@ pub(crate) fn is_header(labels: &[String], body: &Sample, nulls: &Nulls) -> (boo
         let counted = body.all.iter().zip(labels).filter(is_counted);
         let steps = Steps::of(counted.map(|it| it.1.as_str()));
         if steps.as_ref().is_some_and(Steps::are_years) {
-            return (true, "the labels are consecutive years");
+            return (true, YEARS);
         }
         // Data frames name unlabelled columns this way, next to row names.
         if is_first_blank && !body.is_empty(0) && steps.as_ref().is_some_and(Steps::are_positions) {
@@ -952,7 +1072,23 @@ pub(crate) fn is_header(labels: &[String], body: &Sample, nulls: &Nulls) -> (boo
 
 /// Returns how many names promise what their columns have, less those whose columns have something else.
 fn name_fit(names: &[String], columns: &[TypeEvidence]) -> i32 {
-    const OF_DAYS: &[&str] = &["date", "datum", "day", "fecha", "jour", "tag", "timestamp"];
+    const OF_DAYS: &[&str] = &[
+        "data",
+        "date",
+        "dato",
+        "datum",
+        "day",
+        "fecha",
+        "jour",
+        "tag",
+        "tarih",
+        "timestamp",
+        "дата",
+        "ημερομηνία",
+        "날짜",
+        "日付",
+        "日期",
+    ];
     const OF_NUMBERS: &[&str] = &[
         "age", "amount", "betrag", "cost", "count", "id", "menge", "no", "nr", "number", "preis",
         "price", "qty", "quantity", "revenue", "sales", "score", "total", "umsatz", "units",
@@ -1033,6 +1169,18 @@ fn is_one_of(labels: &[String], body: &[u8], syntax: Syntax) -> Option<&'static 
     (1..labels.len()).any(is_amount).then_some("the first record has amounts like those below it")
 }
 
+/// Returns whether at least half of the values below labels that are years are years as well.
+fn are_years_above_years(labels: &[String], body: &[u8], syntax: Syntax) -> bool {
+    /// More rows would not change the result.
+    const ROWS_MAX: usize = 1_000;
+    let is_year = |it: &str| matches!(it.trim().parse(), Ok(1900..=2100));
+    let mut block = Block::default();
+    Tokeniser::new(body, syntax).block(&mut block, labels.len(), ROWS_MAX);
+    let below = block.cells.iter().zip(labels.iter().cycle()).filter(|it| is_year(it.1));
+    let values: Vec<String> = below.map(|it| it.0.text(body)).filter(|it| !it.is_empty()).collect();
+    !values.is_empty() && values.len() <= 2 * values.iter().filter(|it| is_year(it)).count()
+}
+
 /// Returns whether labels are consecutive years, and the numbers below them are not years.
 pub(crate) fn are_years_above_others(labels: &[String], body: &[u8], syntax: Syntax) -> bool {
     /// More rows would not change the result.
@@ -1108,13 +1256,12 @@ pub(crate) fn resembles_rows(labels: &[String], body: &[u8], syntax: Syntax) -> 
     let mut block = Block::default();
     Tokeniser::new(body, syntax).block(&mut block, labels.len(), ROWS_MAX);
     // The header of a concatenated table repeats, possibly without its last names.
-    let is_again = |row: &&[Cell]| {
-        let mut pairs = row.iter().zip(labels).map(|(it, label)| (it.text(body), label));
-        // A page of a printed report begins with a form feed.
-        pairs.all(|(text, label)| text.is_empty() || text.trim_start_matches('\x0c') == *label)
+    let is_again = |record: &Cell| {
+        let texts = texts_of(record.raw(body), syntax);
+        texts.iter().zip(labels).all(|(text, label)| text.is_empty() || text == label)
     };
-    let rows: Vec<&[Cell]> =
-        block.cells.chunks_exact(labels.len()).filter(|it| !is_again(it)).collect();
+    let rows = block.cells.chunks_exact(labels.len()).zip(&block.records);
+    let rows: Vec<&[Cell]> = rows.filter(|it| !is_again(it.1)).map(|it| it.0).collect();
     if rows.len() < ROWS_MIN {
         return false;
     }

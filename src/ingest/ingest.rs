@@ -12,6 +12,7 @@ use anyhow::ensure;
 use memchr::memchr2;
 
 use csv_agent_text::digits::count;
+use csv_agent_text::lists::names;
 use csv_agent_types::catalog::{
     Column, ColumnSpan, DType, Damage, Dataset, Dialect, Location, SkippedLines, SourceFormat,
     StrayQuotes, file_of,
@@ -46,7 +47,8 @@ use super::subtotals::KeptRows;
 use super::syntax::{Delimiter, Escape, Syntax};
 use super::type_evidence::{Nulls, TypeEvidence};
 use super::type_inference::{
-    ColumnType, DIFFERENT_FORMS, Hints, ValueForm, decide_as, is_as_wanted, likely_forms,
+    ColumnType, DIFFERENT_FORMS, Hints, THREE_DIGITS, ValueForm, decide_as, is_as_wanted,
+    likely_forms,
 };
 use super::wrap::{self, Beside, Rules, Wrapping};
 use super::write::{BuiltColumn, Purpose};
@@ -677,7 +679,8 @@ impl Layout {
         let names = columns.iter().map(|it| it.name.as_str());
         let markers: Vec<_> = names.zip(&tally.markers).collect();
         let totals = self.total_doubt(word).into_iter().chain(self.inner_totals(word));
-        let doubts = self.table_doubt(word).into_iter().chain(totals);
+        let doubts = self.header.doubts.iter().cloned().chain(self.table_doubt(word));
+        let doubts = doubts.chain(totals).chain(self.headings(word)).chain(points_doubt(columns));
         doubts.chain(null_markers::doubt(&markers)).collect()
     }
 
@@ -710,6 +713,22 @@ impl Layout {
             _ => format!(
                 "{n} rows are totals of the rows above them but were kept, the first on {word} {line}, because their \
                  labels are not in the first cell: leave them out of sums"
+            ),
+        })
+    }
+
+    /// Reports the rows that may be headings of the rows below them.
+    fn headings(&self, word: &str) -> Option<String> {
+        let KeptRows { n, line } = self.header.headings.as_ref()?;
+        let line = self.first_line + u64::from(*line) + 1;
+        Some(match n {
+            1 => format!(
+                "the row on {word} {line} has only its first cell: it may be a heading of the rows below it, and was \
+                 kept as a row"
+            ),
+            _ => format!(
+                "{n} rows have only their first cell, the first on {word} {line}: they may be headings of the rows \
+                 below them, and were kept as rows"
             ),
         })
     }
@@ -815,6 +834,19 @@ fn all_within(
         }
     }
     Ok(true)
+}
+
+/// Reports the columns whose points may separate thousands.
+fn points_doubt(columns: &[Column]) -> Option<String> {
+    const NAMED_MAX: usize = 3;
+    let found = columns.iter().filter(|it| it.note.as_deref() == Some(THREE_DIGITS));
+    let found: Vec<&str> = found.map(|it| it.name.as_str()).collect();
+    (!found.is_empty()).then(|| {
+        format!(
+            "three digits follow each `.` in {}, which is read as a decimal point; `--decimal ,` makes them thousands",
+            names(found, NAMED_MAX)
+        )
+    })
 }
 
 /// Reports how a text is read whose columns may be aligned by blanks.
@@ -1172,6 +1204,7 @@ fn read(
     let exact = attempt.exact(&readings, &tally, &wants)?;
     // In a narrow table of text, the words of the header may also be values.
     let is_text_with_header = 0 < tally.set_aside.repeated_headers
+        && !layout.header.is_paged
         && exact.len() <= header::HEADER_MAY_BE_ROW_WIDTH_MAX
         && exact.iter().all(|it| it.dtype == DType::String);
     if is_text_with_header {

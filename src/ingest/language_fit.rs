@@ -14,7 +14,7 @@ pub(crate) const WESTERN: &[&str] = &[
     "àâæçéèêëîïôœùûüÿ",
     "äöüßé",
     "áéíóúüñç",
-    "áâãàçéêíóôõúü",
+    "áâãàçéêíóôõú",
     "àçèéíïòóúü",
     "àèéìíîòóù",
     "ëïöüéèêóáç",
@@ -149,6 +149,7 @@ fn letter(before: Option<char>, char: char, behind: Option<char>, is_western: bo
         'ã' => ends || is_any(behind, "oeinms"),
         'ï' => is_vowel(before) || is_vowel(behind) || is_alone,
         'œ' => ends || is_any(behind, "uisdntcl"),
+        'õ' => !ends || is_alone,
         'þ' => is_vowel(behind) || is_any(behind, "rvj") || is_alone,
         'ð' => !begins || ends,
         _ => true,
@@ -206,6 +207,7 @@ mod tests {
         check("Paris–Lyon, Lego™, ½, µg/m³, 1ª, nº 5, ¿qué?", 8, 0);
         check("M‡laga, OrlŽans, Bj”rk, caf‚, M\u{81}ller, Stra§e", 6, 6);
         check("Wroc³aw, Gdañsk, rze\u{bf}ba, Ðuro, d\u{153}wig, Jihlavì", 6, 5);
+        check("idõ, nõ, Tõnu, põem", 4, 2);
     }
 
     #[test]

@@ -14,8 +14,40 @@ const LINES_BELOW_MIN: usize = 2;
 /// Lines below to check for sentences.
 const LINES_BELOW_MAX: usize = 50;
 
-/// Returns how many bytes of `head` are lines of comments and sentences above lines that are neither.
+/// Returns how many bytes of `head` are lines of comments and sentences above lines that are neither, or names with
+/// values above a blank line.
 pub(crate) fn n_bytes(head: &[u8]) -> usize {
+    match pairs(head) {
+        0 => comments_and_sentences(head),
+        n => n,
+    }
+}
+
+/// Returns how many bytes are a few names with values, of which the first ends with a colon, above a blank line and a
+/// table. Titles may be above them.
+fn pairs(head: &[u8]) -> usize {
+    const PAIRS_MAX: usize = 12;
+    let is_title = |it: &&[u8]| matches!(kind(it), LineKind::Plain | LineKind::Blank);
+    let is_blank = |it: &&[u8]| it.trim_ascii().is_empty();
+    let is_pair = |line: &&[u8]| {
+        let end = line.iter().position(|it| b",;\t|".contains(it));
+        end.is_some_and(|it| line[..it].trim_ascii_end().ends_with(b":"))
+    };
+    let lines: Vec<&[u8]> =
+        head.split_inclusive(|it| *it == b'\n').take(TITLES_MAX + 2 * PAIRS_MAX).collect();
+    let n_titles = lines.iter().take(TITLES_MAX).take_while(|it| is_title(it)).count();
+    let n_pairs = lines[n_titles..].iter().take_while(|it| !is_blank(it)).count();
+    let end = n_titles + n_pairs;
+    let n_blank = lines[end..].iter().take_while(|it| is_blank(it)).count();
+    let below = &lines[end + n_blank..];
+    let is_above = lines.get(n_titles).is_some_and(is_pair)
+        && n_pairs <= PAIRS_MAX
+        && LINES_BELOW_MIN <= below.len()
+        && !below.iter().any(is_pair);
+    if is_above { lines[..end + n_blank].iter().map(|it| it.len()).sum() } else { 0 }
+}
+
+fn comments_and_sentences(head: &[u8]) -> usize {
     let (mut n_marked, mut n_sentences, mut n_plain) = (0, 0, 0);
     // The end of the last line that is certainly not part of the table, and the end of possible titles.
     let (mut end, mut at, mut n_titles, mut is_below) = (0, 0, 0, false);

@@ -43,6 +43,7 @@ mod footer;
 mod foreign;
 mod read_flags;
 mod head;
+mod headings;
 mod header;
 mod type_evidence;
 mod ingest;

@@ -25,16 +25,15 @@ pub(crate) fn are_levels(
     nulls: &Nulls,
 ) -> bool {
     let Some((first, below)) = levels.split_first() else { return false };
-    let are_import_ids = |it: &Vec<String>| it.iter().all(|it| is_import_id(it));
-    if are_complete(first) && below.last().is_some_and(are_import_ids) {
-        return true;
-    }
-    if 0 < n_rows && n_index_names(levels).is_some() {
+    if below.last().is_some_and(|it| are_import_ids(it))
+        || 0 < n_rows && n_index_names(levels).is_some()
+    {
         return true;
     }
     let mut above = first;
     below.iter().enumerate().all(|(at, level)| {
-        let is_level = is_level(above, level, body, n_rows, 0 < at, nulls);
+        let is_level = 2 <= n_rows && describe(first, level)
+            || is_level(above, level, body, n_rows, 0 < at, nulls);
         // Complete names are what each record below them describes.
         if !are_complete(first) {
             above = level;
@@ -67,8 +66,12 @@ pub(crate) fn n_index_names(levels: &[Vec<String>]) -> Option<usize> {
 pub(crate) fn may_be_level(labels: &[String], nulls: &Nulls) -> bool {
     let filled = || labels.iter().filter(|it| !it.trim().is_empty());
     let is_word = |it: &String| classify(it.as_bytes(), nulls).is_name();
+    let n_words = labels.iter().take_while(|it| is_word(it)).count();
     filled().next().is_some()
-        && (filled().all(is_word) || are_years(filled()) || are_answers(labels))
+        && (filled().all(is_word)
+            || are_years(filled())
+            || are_years(labels[n_words..].iter())
+            || are_answers(labels))
 }
 
 fn is_level(
@@ -146,19 +149,6 @@ fn is_level(
     if is_lone {
         return true;
     }
-    // Units in brackets are units above text as well.
-    let is_bracketed = |it: &String| {
-        let it = it.trim();
-        it.starts_with(['(', '['])
-            && it.ends_with([')', ']'])
-            && !it.contains(|it: char| it.is_ascii_digit())
-    };
-    let named = above.iter().zip(labels).filter(|it| !is_empty(it.1));
-    if 2 <= n_rows
-        && named.clone().all(|it| is_bracketed(it.1) && !is_empty(it.0) && !is_bracketed(it.0))
-    {
-        return true;
-    }
     if n_fit != 0 || misfits.len() < 2 || (are_alike && !are_units) {
         return false;
     }
@@ -172,6 +162,57 @@ fn is_level(
         && are_complete(&joined(&[above.to_vec(), labels.to_vec()]));
     let is_sure = is_below_groups || is_complete && (is_clear || are_formats(labels));
     4 <= n_rows || (2 <= n_rows && is_sure)
+}
+
+/// Returns whether labels describe the columns that `names` name, whatever the values below are. A column may have no
+/// name, unless its label shows that it shares the name to its left.
+pub(crate) fn describe(names: &[String], labels: &[String]) -> bool {
+    let is_empty = |at: usize, of: &[String]| of.get(at).is_none_or(|it| it.trim().is_empty());
+    let is_shared = |at: usize| {
+        0 < at && is_empty(at, names) && !is_empty(at, labels) && !is_empty(at - 1, labels)
+    };
+    let is_labelled = |it: &usize| !is_empty(*it, names) && !is_empty(*it, labels);
+    let labelled: Vec<String> =
+        (0..names.len()).filter(is_labelled).map(|it| names[it].clone()).collect();
+    let are_groups = !are_complete(&labelled) || (0..labels.len()).any(is_shared);
+    are_import_ids(labels)
+        || are_restated(names, labels)
+        || !are_groups && (are_units(names, labels) || are_formats(labels))
+}
+
+fn are_import_ids(labels: &[String]) -> bool {
+    labels.iter().all(|it| is_import_id(it))
+}
+
+/// Returns whether each label has the name above it among other words: `What is your age?` below `age`.
+fn are_restated(names: &[String], labels: &[String]) -> bool {
+    const NAMES_MIN: usize = 2;
+    let is_letter = |it: Option<char>| it.is_some_and(char::is_alphanumeric);
+    let has_word = |label: &str, name: &str| {
+        label.match_indices(name).any(|(at, _)| {
+            let behind = label[at + name.len()..].chars().next();
+            !is_letter(label[..at].chars().next_back()) && !is_letter(behind)
+        })
+    };
+    let restates = |(name, label): (&String, &String)| {
+        name.trim().len() < label.trim().len() && has_word(label, name.trim())
+    };
+    let mut pairs = names.iter().zip(labels).filter(|it| !it.0.trim().is_empty());
+    NAMES_MIN <= pairs.clone().count() && pairs.all(restates)
+}
+
+/// Returns whether labels are units in brackets, which are units above text as well.
+fn are_units(names: &[String], labels: &[String]) -> bool {
+    let is_bracketed = |it: &String| {
+        let it = it.trim();
+        it.starts_with(['(', '['])
+            && it.ends_with([')', ']'])
+            && !it.contains(|it: char| it.is_ascii_digit())
+    };
+    let units = labels.iter().filter(|it| !it.trim().is_empty());
+    units.clone().next().is_some()
+        && units.clone().all(is_bracketed)
+        && !names.iter().any(is_bracketed)
 }
 
 /// Returns whether labels are the widths and types of all columns, such as `5s` and `14n`.

@@ -7,7 +7,7 @@ use memchr::memchr2;
 
 use csv_agent_types::catalog::SkippedLines;
 
-use super::records::{Block, Tokeniser};
+use super::records::{Block, Tokeniser, without_form_feed};
 use super::repairs::{Repair, has_room};
 use super::syntax::Syntax;
 use super::wrap::Rules;
@@ -198,8 +198,7 @@ impl AsideRule {
 
     /// Returns why a record is not a row, or `None` for a row.
     fn kind(&self, record: &[u8], is_full: impl Fn() -> bool) -> Option<NonRowKind> {
-        // A page of a printed report begins with a form feed.
-        let record = record.strip_prefix(b"\x0c").unwrap_or(record);
+        let record = without_form_feed(record);
         if self.header.iter().any(|it| it == record) {
             return Some(NonRowKind::RepeatedHeader);
         }

@@ -20,6 +20,7 @@ fn is_word(text: &[u8]) -> bool {
             | b"N/A"
             | b"n/a"
             | b"NaN"
+            | b"NAN"
             | b"nan"
             | b"NaT"
             | b"nil"

@@ -20,8 +20,10 @@ pub(crate) enum NumberFormat {
     Point,
     /// With a point and four or more digits before it: `4200.5`.
     WidePoint,
-    /// With a point and three digits after it, which may be a thousands group: `4.200`.
+    /// With a point and three digits after it, which may be a thousands group: `4.215`.
     GroupPoint,
+    /// The same with a zero at the end, which only people and fixed formats write: `4.200`.
+    GroupZero,
     /// With a point and an exponent, or infinite.
     Scientific,
     /// With an exponent and no point: `1E5`, which may also be an identifier.
@@ -102,7 +104,10 @@ pub(crate) fn float(text: &[u8]) -> Option<(f64, NumberFormat)> {
         written = match n_whole {
             _ if !rest.is_empty() => NumberFormat::Scientific,
             4.. => NumberFormat::WidePoint,
-            1.. if n_fraction == 3 && unsigned[0] != b'0' => NumberFormat::GroupPoint,
+            1.. if n_fraction == 3 && unsigned[0] != b'0' => match text.last() {
+                Some(b'0') => NumberFormat::GroupZero,
+                _ => NumberFormat::GroupPoint,
+            },
             _ => NumberFormat::Point,
         };
     }
@@ -408,7 +413,8 @@ mod tests {
         assert_eq!(float(b"-4200").map(|it| it.1), Some(NumberFormat::WideWhole));
         assert_eq!(float(b"4.2").map(|it| it.1), Some(NumberFormat::Point));
         assert_eq!(float(b"4200.5").map(|it| it.1), Some(NumberFormat::WidePoint));
-        assert_eq!(float(b"4.200").map(|it| it.1), Some(NumberFormat::GroupPoint));
+        assert_eq!(float(b"4.201").map(|it| it.1), Some(NumberFormat::GroupPoint));
+        assert_eq!(float(b"4.200").map(|it| it.1), Some(NumberFormat::GroupZero));
         assert_eq!(float(b"0.200").map(|it| it.1), Some(NumberFormat::Point));
     }
 

@@ -189,11 +189,17 @@ impl Block {
     }
 }
 
-/// Returns the texts of the cells of one record.
+/// Returns the texts of the cells of one record, without the form feed that begins a page.
 pub(crate) fn texts_of(record: &[u8], syntax: Syntax) -> Vec<String> {
+    let record = without_form_feed(record);
     let mut cells = Vec::new();
     Tokeniser::new(record, syntax).record(&mut cells);
     cells.iter().map(|it| it.text(record)).collect()
+}
+
+/// Returns a record without the form feed with which a page of a printed report begins.
+pub(crate) fn without_form_feed(record: &[u8]) -> &[u8] {
+    record.strip_prefix(b"\x0c").unwrap_or(record)
 }
 
 /// Returns how many bytes of `bytes` are complete records; the last one may continue beyond the buffer.

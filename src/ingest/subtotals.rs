@@ -49,7 +49,7 @@ pub(crate) struct KeptRows {
 }
 
 impl KeptRows {
-    fn add(kept: &mut Option<KeptRows>, line: u32) {
+    pub(crate) fn add(kept: &mut Option<KeptRows>, line: u32) {
         let kept = kept.get_or_insert(KeptRows { n: 0, line });
         kept.n += 1;
     }

@@ -1,5 +1,6 @@
 //! Whole files in, datasets out, read back with the Parquet reader.
 
+mod above_rows;
 mod accounts;
 mod amounts;
 mod beside;

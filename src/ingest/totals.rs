@@ -14,7 +14,7 @@ use crate::record_shapes::{RecordShape, records, records_within};
 const ROWS_MAX: usize = 4;
 
 /// Words that label a row with sums, and where in its label.
-const TOTALS: [(&str, &[TotalPlace]); 71] = {
+const TOTALS: [(&str, &[TotalPlace]); 72] = {
     use TotalPlace::{Begin, End, MayBegin, Whole};
     [
         ("total", &[Whole, End, MayBegin]),
@@ -85,6 +85,7 @@ const TOTALS: [(&str, &[TotalPlace]); 71] = {
         ("subtotaal", &[End]),
         ("промежуточный итог", &[End]),
         ("total:", &[MayBegin]),
+        ("gesamt:", &[MayBegin]),
         ("sum:", &[MayBegin]),
         ("sum of", &[MayBegin]),
         ("sum for", &[MayBegin]),

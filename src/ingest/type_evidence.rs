@@ -90,13 +90,19 @@ impl TypeEvidence {
     pub(crate) const CURRENCY: TypeEvidence = TypeEvidence(1 << 46);
     /// `(12)`
     pub(crate) const ACCOUNTING: TypeEvidence = TypeEvidence(1 << 47);
+    /// With a point and three digits after it, the last of which is zero: `12.500`.
+    pub(crate) const GROUP_ZERO: TypeEvidence = TypeEvidence(1 << 61);
     /// All number forms that values rule out.
     pub(crate) const NOT_NUMBERS: TypeEvidence = TypeEvidence(0x7f << 33);
     /// All evidence from numbers in local forms.
     pub(crate) const LOCAL_NUMBERS: TypeEvidence = TypeEvidence((0x7f << 33) | (0x1f << 40));
     /// All evidence from numbers in the form that programs write.
-    pub(crate) const PLAIN_NUMBERS: TypeEvidence =
-        Self::INT.and(Self::LONG_INT).and(Self::POINT).and(Self::EXPONENT).and(Self::NOT_NUMBERS);
+    pub(crate) const PLAIN_NUMBERS: TypeEvidence = Self::INT
+        .and(Self::LONG_INT)
+        .and(Self::POINT)
+        .and(Self::EXPONENT)
+        .and(Self::NOT_NUMBERS)
+        .and(Self::GROUP_ZERO);
     /// All words for yes and no.
     pub(crate) const WORDS: TypeEvidence = TypeEvidence(0xffff << 109);
 
@@ -258,6 +264,9 @@ impl From<NumberFormat> for TypeEvidence {
             NumberFormat::Point => TypeEvidence::POINT.and(NOT_COMMA),
             NumberFormat::WidePoint => TypeEvidence::POINT.and(NOT_COMMA).and(NOT_GROUPED),
             NumberFormat::GroupPoint => TypeEvidence::POINT.and(NOT_COMMA_NOR_GROUPS),
+            NumberFormat::GroupZero => {
+                TypeEvidence::POINT.and(NOT_COMMA_NOR_GROUPS).and(TypeEvidence::GROUP_ZERO)
+            }
             NumberFormat::Scientific => TypeEvidence::POINT.and(TypeEvidence::NOT_NUMBERS),
             NumberFormat::Exponent => TypeEvidence::EXPONENT.and(TypeEvidence::NOT_NUMBERS),
         }
@@ -278,7 +287,8 @@ pub(crate) struct Nulls {
 
 /// The markers of a missing value when the user names none.
 pub(crate) const USUAL: &[&str] = &[
-    "NA", "N/A", "#N/A", "n/a", "NULL", "null", "NaN", "nan", "None", "nil", "-", ".", "?", "\\N",
+    "NA", "N/A", "#N/A", "n/a", "NULL", "null", "NaN", "NAN", "nan", "None", "nil", "-", ".", "?",
+    "\\N",
 ];
 /// Bytes of the longest marker: longer text is not compared.
 const USUAL_BYTES_MAX: usize = longest(USUAL);

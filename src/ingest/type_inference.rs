@@ -99,7 +99,15 @@ pub(crate) fn decide_as(columns: &[TypeEvidence], wants: &Wants, hints: Hints) -
     let of_amounts = columns.iter().filter_map(|it| Numbers::of_amounts(*it));
     let marks =
         numbers.filter(|it| !may_be_lists(it)).chain(of_amounts).filter_map(Numbers::clear_mark);
-    let decimal = hints.decimal.or_else(|| agreed(marks));
+    let marks: Vec<DecimalMark> = marks.collect();
+    // Only people write `12.500` beside `980`.
+    let has_groups = marks.is_empty()
+        && !hints.is_comma
+        && !hints.is_plain
+        && any_numbers(columns, |it| it.may_be_groups() && it.0.has(TypeEvidence::INT))
+        && any_numbers(columns, |it| it.may_be_groups() && it.0.has(TypeEvidence::GROUP_ZERO));
+    let decimal = agreed(marks.into_iter()).or(has_groups.then_some(DecimalMark::Comma));
+    let decimal = hints.decimal.or(decimal);
     let is_told = hints.decimal.is_some();
     let orders = columns.iter().filter_map(|it| LocalDays::of(*it)?.clear_order());
     let order = agreed(orders).map(|it| (it, "as in other columns"));
@@ -113,7 +121,8 @@ pub(crate) fn decide_as(columns: &[TypeEvidence], wants: &Wants, hints: Hints) -
     let says = Others {
         hints,
         decimal,
-        groups_by_point: any_numbers(columns, Numbers::has_clear_points),
+        groups_by_point: has_groups || any_numbers(columns, Numbers::has_clear_points),
+        has_groups,
         has_commas: any_numbers(columns, |it| it.clear_mark() == Some(DecimalMark::Comma)),
         is_european: hints.is_semicolon || columns.iter().any(|it| LocalDays::are_dotted(*it)),
     };
@@ -185,7 +194,8 @@ fn agreed<T: PartialEq>(mut all: impl Iterator<Item = T>) -> Option<T> {
 }
 
 fn any_numbers(columns: &[TypeEvidence], is_it: impl Fn(Numbers) -> bool) -> bool {
-    columns.iter().filter_map(|it| Numbers::of(*it)).any(is_it)
+    let numbers = |it: &TypeEvidence| Numbers::of(*it).or(Numbers::of_amounts(*it));
+    columns.iter().filter_map(numbers).any(is_it)
 }
 
 /// What the user and the rest of the file show about the numbers of a column.
@@ -196,6 +206,8 @@ struct Others {
     decimal: Option<DecimalMark>,
     /// In some column points can only separate thousands.
     groups_by_point: bool,
+    /// They do so by the absence of zeros alone.
+    has_groups: bool,
     /// In some column commas can only be decimal marks, unless they separate the items of lists.
     has_commas: bool,
     /// The delimiter is `;`, or dates are written as `31.12.2024`: in such files, `1.250` may mean
@@ -326,6 +338,12 @@ fn as_wanted(seen: TypeEvidence, wanted: RequestedType, others: Others) -> Optio
     }
 }
 
+/// The note of numbers whose points may separate thousands, although nothing shows it.
+pub(crate) const THREE_DIGITS: &str = "three digits follow each `.`";
+
+/// The form in which `1.250` is a whole number.
+const GROUPED: NumberForm = NumberForm { decimal: DecimalMark::Comma, group: DigitGrouping::Point };
+
 /// A column that contains only numbers.
 #[derive(Clone, Copy)]
 struct Numbers(TypeEvidence);
@@ -364,6 +382,11 @@ impl Numbers {
         }
         let is_plain = self.is_plain().then_some(DecimalMark::Point);
         agreed(self.open().map(|it| it.decimal).chain(is_plain))
+    }
+
+    /// Returns whether three digits follow each point, so that points may separate thousands.
+    fn may_be_groups(self) -> bool {
+        self.is_plain() && self.0.has(TypeEvidence::POINT) && self.is_open(GROUPED)
     }
 
     /// Only programs write exponents and infinity, wherever they occur.
@@ -428,29 +451,42 @@ impl Numbers {
     }
 
     /// Reads a column that a program may have written: its points are decimal points, unless three
-    /// digits follow each and the file's style separates thousands with points.
+    /// digits follow each and the file may separate thousands with points.
     fn read_plain(self, others: Others) -> ColumnType {
-        let Others { decimal, groups_by_point, has_commas, is_european, .. } = others;
+        let Others { decimal, groups_by_point, has_commas, is_european, hints, .. } = others;
         let is_told = others.is_told();
-        let form = NumberForm { decimal: DecimalMark::Comma, group: DigitGrouping::Point };
-        let is_comma = decimal == Some(DecimalMark::Comma);
-        let may_be_groups = decimal.is_none() && (has_commas || is_european);
-        if !(is_comma || may_be_groups) || !self.0.has(TypeEvidence::POINT) || self.is_scientific()
+        let form = GROUPED;
+        let plain =
+            || plain(self.0.without(TypeEvidence::NOT_NUMBERS.and(TypeEvidence::GROUP_ZERO)));
+        if decimal == Some(DecimalMark::Point)
+            || hints.is_plain
+            || !self.0.has(TypeEvidence::POINT)
+            || self.is_scientific()
         {
-            return plain(self.0.without(TypeEvidence::NOT_NUMBERS));
+            return plain();
+        }
+        if !self.is_open(form) {
+            let note = "text: not every value is a number with a decimal comma";
+            return if is_told { ColumnType::text(note.to_owned()) } else { plain() };
         }
         // Next to `1.250`, a program would write `980.000`, or fractions of other lengths.
-        let is_grouped = is_comma && (groups_by_point || self.0.has(TypeEvidence::INT));
-        match (self.is_open(form), is_told) {
-            (true, true) => self.numbers(form, "; as specified"),
-            (true, false) if is_grouped => self.numbers(form, "; as in other columns"),
-            (true, false) => ColumnType::ambiguous(
+        let has_whole = self.0.has(TypeEvidence::INT);
+        let is_comma = decimal == Some(DecimalMark::Comma);
+        let may_be_groups = has_commas || is_european;
+        if is_told {
+            self.numbers(form, "; as specified")
+        } else if others.has_groups {
+            self.numbers(form, "; `--decimal .` makes it a decimal point")
+        } else if is_comma && (groups_by_point || has_whole) {
+            self.numbers(form, "; as in other columns")
+        } else if is_comma || may_be_groups {
+            ColumnType::ambiguous(
                 "text: `.` may be a decimal mark or a thousands separator; `--decimal` decides",
-            ),
-            (false, true) => ColumnType::text(
-                "text: not every value is a number with a decimal comma".to_owned(),
-            ),
-            (false, false) => plain(self.0.without(TypeEvidence::NOT_NUMBERS)),
+            )
+        } else if hints.is_comma {
+            plain()
+        } else {
+            ColumnType { note: Some(THREE_DIGITS.to_owned()), ..plain() }
         }
     }
 
@@ -787,7 +823,6 @@ mod tests {
         check_numbers(&["1.234.567"], None, "int64 `.` between thousands, decimal comma");
         check_numbers(&["1 234", "12"], None, "int64 blanks between thousands, decimal comma");
         check_numbers(&["1'234.50"], None, "float64 `'` between thousands");
-        check_numbers(&["1.234", "5"], None, "float64 ");
         check_numbers(&["1234", "1.5", "1e5"], None, "float64 ");
     }
 
@@ -845,10 +880,22 @@ mod tests {
             "string text: `.` may be a decimal mark or a thousands separator; `--decimal` decides";
         let points = "int64 `.` between thousands, decimal comma; as in other columns";
         let column: &[&str] = &["1.250", "12.500", "980"];
-        check_first(';', &[column], open);
+        let certain =
+            "int64 `.` between thousands, decimal comma; `--decimal .` makes it a decimal point";
+        for delimiter in [';', '\t', '|'] {
+            check_first(delimiter, &[column], certain);
+            check_first(delimiter, &[column, &["31.12.2024"]], certain);
+        }
+        let alone = "float64 three digits follow each `.`";
+        check_first('\t', &[&["1.250", "12.500"]], alone);
+        check_first('\t', &[&["1.251", "980"]], alone);
+        check_first('\t', &[&["1.251", "980"], &["1.250"]], certain);
+        check_first('\t', &[&["1.250"], &["1.251", "980"]], certain);
+        check_first(',', &[&["1.250", "12.500"]], "float64 ");
+        check_first(';', &[&["1.250", "12.500"]], open);
+        check_first(';', &[&["1.250", "12.500"], &["1.234,50-"]], points);
         check_first(';', &[column, &["3,50"]], points);
         check_first('\t', &[column, &["3,50"]], points);
-        check_first('\t', &[column, &["31.12.2024"]], open);
         check_first(',', &[column, &["31.12.2024"]], open);
         check_first(',', &[column, &["3,50"]], open);
         check_first(';', &[&["1.250", "12.500"], &["3,50"]], open);
@@ -861,7 +908,6 @@ mod tests {
             }
         }
         check_first(',', &[column], "float64 ");
-        check_first('\t', &[column], "float64 ");
         check_first(',', &[column, &["2024.12.31"]], "float64 ");
     }
 

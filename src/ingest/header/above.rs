@@ -75,7 +75,12 @@ impl Search<'_> {
         } else {
             1 < n || header.is_behind_blank
         };
-        (are_labels(&labels) && is_header).then_some(at)
+        // One may be missing.
+        let filled: Vec<String> =
+            labels.iter().filter(|it| !it.trim().is_empty()).cloned().collect();
+        let are_labels =
+            are_labels(&labels) || labels.len() <= filled.len() + 1 && are_names(&filled);
+        (are_labels && is_header).then_some(at)
     }
 
     /// Returns the index of the first record of a table with typed columns, below a list of names and

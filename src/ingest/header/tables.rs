@@ -231,7 +231,8 @@ impl Places<'_> {
         let n_rows_above = above.len() - 1;
         if !is_padded(head) && !is_padded(&above[0]) {
             // A few names and values above a table are not a table.
-            if above.len() <= RECORDS_ABOVE_MAX && !first_body.is_typed() {
+            let is_pair = width == 2 && n_rows_above < ROWS_MIN;
+            if above.len() <= RECORDS_ABOVE_MAX && (!first_body.is_typed() || is_pair) {
                 return Begin::maybe(
                     width != 2 && ROWS_MIN <= n_rows_above && head.is_behind_blank,
                 );

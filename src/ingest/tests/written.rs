@@ -293,9 +293,9 @@ fn is_same(written: &str, read: Option<&str>, dtype: DType) -> bool {
         (DType::String, read) => read == Some(written),
         // Among typed values, these say that there is none.
         (_, None) => {
-            const MARKERS: [&str; 15] = [
-                "", "NA", "N/A", "#N/A", "n/a", "NULL", "null", "NaN", "nan", "None", "nil", "-",
-                ".", "?", "\\N",
+            const MARKERS: [&str; 16] = [
+                "", "NA", "N/A", "#N/A", "n/a", "NULL", "null", "NaN", "NAN", "nan", "None", "nil",
+                "-", ".", "?", "\\N",
             ];
             MARKERS.contains(&trimmed)
         }

@@ -96,7 +96,7 @@ impl TableFrame {
         })?;
         let bar = drawn.bar;
         let has_bar = |it: &&&[u8]| !bar.cells(it).1.is_empty() && Rule::of(it).is_none();
-        let n_lines = lines.iter().filter(|it| Rule::of(it).is_none()).count();
+        let n_lines = lines.iter().filter(|it| Rule::of(it).is_none() && !are_dashes(it)).count();
         let rows: Vec<Vec<&[u8]>> =
             lines.iter().filter(has_bar).map(|it| drawn.cells(it)).collect();
         let n_even = rows.iter().filter(|it| it.len() == rule.width).count();
@@ -125,7 +125,8 @@ impl TableFrame {
             bar == (Bar::Pipe { is_markdown: true }) && memmem::find(head, b"\\|").is_some();
         let escape = if is_escaped { Escape::Char(b'\\') } else { Escape::None };
         let mut syntax = Syntax { quote: None, escape, ..Syntax::usual(delimiter) };
-        if !rule.is_boxed && !is_escaped && are_quoted(&rows) {
+        let is_aligned = [b" |", b"| "].iter().any(|it| memmem::find(head, &it[..]).is_some());
+        if !rule.is_boxed && !is_escaped && are_quoted(&rows, is_aligned) {
             syntax = Syntax::usual(delimiter);
         }
         let (n, width) = (rows.len(), rule.width);
@@ -289,8 +290,9 @@ impl Rule {
     }
 }
 
-/// Returns whether cells are quoted: some contain doubled quotes, and none has quotes anywhere else.
-fn are_quoted(rows: &[Vec<&[u8]>]) -> bool {
+/// Returns whether cells are quoted: none has quotes anywhere else, and some contain doubled quotes, or the cells are
+/// not aligned as people want them.
+fn are_quoted(rows: &[Vec<&[u8]>], is_aligned: bool) -> bool {
     let cells = || rows.iter().flatten().filter(|it| it.contains(&b'"'));
     let inner = |it: &[u8]| it.strip_prefix(b"\"")?.strip_suffix(b"\"").map(<[u8]>::to_vec);
     let doubled = |it: &[u8]| {
@@ -299,7 +301,7 @@ fn are_quoted(rows: &[Vec<&[u8]>]) -> bool {
         (memchr::memchr_iter(b'"', &inner).count() == 2 * n_pairs).then_some(n_pairs)
     };
     let found: Option<Vec<usize>> = cells().map(|it| doubled(it)).collect();
-    found.is_some_and(|it| it.iter().any(|n_pairs| 0 < *n_pairs))
+    found.is_some_and(|it| !is_aligned && !it.is_empty() || it.iter().any(|n_pairs| 0 < *n_pairs))
 }
 
 /// Returns whether a line is only dashes.
