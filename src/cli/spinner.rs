@@ -3,30 +3,47 @@
 //! It is redrawn ten times a second at the current width of the terminal, and leaves nothing behind. The
 //! cursor stays visible behind the text, so that the terminal's echo of `^C` is cleared with the line.
 
-use std::fmt::Write;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
+use super::diagnostics;
 use super::terminal::{Stream, story_width};
 
 /// Time between two redraws.
 const TICK: Duration = Duration::from_millis(100);
-/// One per redraw; the last is for a line that is over, which is not drawn.
-const FRAMES: [&str; 11] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏", ""];
-const PLAIN: &str = "{spinner} {shortened}  {time}";
-const COLOURED: &str = "\x1b[36m{spinner}\x1b[0m {shortened}  \x1b[2m{time}\x1b[0m";
+/// One per redraw.
+const FRAMES: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 /// Cells kept free at the end of a line: for `^C`, and so that no terminal wraps the line.
 const MARGIN: usize = 3;
+/// Moves to the start of the line and clears it.
+const CLEAR: &str = "\r\x1b[K";
 
 /// A live line. Dropping it clears it.
 #[derive(Debug)]
 pub(crate) struct Spinner {
-    bar: ProgressBar,
-    /// What the next redraw says.
-    message: Arc<Mutex<String>>,
+    shared: Arc<Shared>,
+    // Draws until the spinner is dropped, which signals it and waits.
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    state: Mutex<SpinnerState>,
+    /// Signals a change of the state.
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct SpinnerState {
+    message: String,
+    started: Instant,
+    stream: Stream,
+    is_width_given: bool,
+    n_drawn: usize,
+    is_over: bool,
 }
 
 impl Spinner {
@@ -37,49 +54,80 @@ impl Spinner {
         stream: Stream,
         is_width_given: bool,
     ) -> Spinner {
-        let message = Arc::new(Mutex::new(message));
-        let said = message.clone();
-        let shortened = move |state: &ProgressState, out: &mut dyn Write| {
-            let now = story_width().filter(|_| !is_width_given);
-            let width = usize::from(now.or(stream.width).unwrap_or(u16::MAX));
-            let said = said.lock().unwrap_or_else(PoisonError::into_inner);
-            // Writing to a string cannot fail.
-            let _ = out.write_str(&fitting(&said, &elapsed(state.elapsed()), width));
-        };
-        let time = |state: &ProgressState, out: &mut dyn Write| {
-            let _ = out.write_str(&elapsed(state.elapsed()));
-        };
-        let template = if stream.colour { COLOURED } else { PLAIN };
-        let style = ProgressStyle::with_template(template);
-        let style = style.unwrap_or_else(|_| ProgressStyle::default_spinner());
-        let style = style.tick_strings(&FRAMES).with_key("shortened", shortened);
-        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-        let bar = bar.with_style(style.with_key("time", time)).with_elapsed(started.elapsed());
-        bar.enable_steady_tick(TICK);
-        Spinner { bar, message }
+        let mut state =
+            SpinnerState { message, started, stream, is_width_given, n_drawn: 0, is_over: false };
+        state.draw();
+        let shared = Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() });
+        let drawn = shared.clone();
+        let thread = thread::spawn(move || {
+            let mut state = drawn.lock();
+            while !state.is_over {
+                let waited = drawn.changed.wait_timeout(state, TICK);
+                let (next, timeout) = waited.unwrap_or_else(PoisonError::into_inner);
+                state = next;
+                if timeout.timed_out() && !state.is_over {
+                    state.draw();
+                }
+            }
+        });
+        Spinner { shared, thread: Some(thread) }
     }
 
     /// Changes the message.
     pub(crate) fn say(&self, message: String) {
-        *self.message.lock().unwrap_or_else(PoisonError::into_inner) = message;
+        let mut state = self.shared.lock();
+        if state.message != message {
+            state.message = message;
+            state.draw();
+        }
     }
 
     /// Clears the line while others write, and redraws it below.
     pub(crate) fn suspend(&self, write: impl FnOnce()) {
-        self.bar.suspend(write);
+        let mut state = self.shared.lock();
+        diagnostics::tell(CLEAR);
+        write();
+        state.draw();
     }
 }
 
 impl Drop for Spinner {
     fn drop(&mut self) {
-        self.bar.finish_and_clear();
+        self.shared.lock().is_over = true;
+        self.shared.changed.notify_all();
+        let _ = self.thread.take().map(JoinHandle::join);
+        diagnostics::tell(CLEAR);
     }
 }
 
-/// Returns the message, cut so that the line fits the width of a terminal.
-fn fitting(message: &str, time: &str, width: usize) -> String {
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, SpinnerState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl SpinnerState {
+    fn draw(&mut self) {
+        let now = story_width().filter(|_| !self.is_width_given);
+        let width = usize::from(now.or(self.stream.width).unwrap_or(u16::MAX));
+        let frame = FRAMES[self.n_drawn % FRAMES.len()];
+        self.n_drawn += 1;
+        let time = elapsed(self.started.elapsed());
+        let line = line(frame, &self.message, &time, width, self.stream.colour);
+        diagnostics::tell(&format!("{CLEAR}{line}"));
+    }
+}
+
+/// Returns the line, cut to the width of a terminal.
+fn line(frame: &str, message: &str, time: &str, width: usize, colour: bool) -> String {
     // The frame and the spaces before the message and before the time.
-    shortened(message, width.saturating_sub(1 + 1 + 2 + time.width() + MARGIN))
+    let around = 1 + 1 + 2 + time.width() + MARGIN;
+    let message = shortened(message, width.saturating_sub(around));
+    if colour {
+        format!("\x1b[36m{frame}\x1b[0m {message}  \x1b[2m{time}\x1b[0m")
+    } else {
+        format!("{frame} {message}  {time}")
+    }
 }
 
 /// Returns the text within `width` cells, with an ellipsis if it is cut.
@@ -115,11 +163,11 @@ mod tests {
 
     use unicode_width::UnicodeWidthStr;
 
-    use super::{MARGIN, elapsed, fitting};
+    use super::{MARGIN, elapsed, line};
 
     #[track_caller]
     fn check(message: &str, width: usize, expected: &str) {
-        let found = format!("⠹ {}  4s", fitting(message, "4s", width));
+        let found = line("⠹", message, "4s", width, false);
         assert_eq!(found, expected);
         assert!(found.width() + MARGIN <= width.max(9), "{found}");
     }

@@ -32,6 +32,7 @@ use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReaderBuilder,
 };
 use parquet::file::metadata::PageIndexPolicy;
+use parquet::file::statistics::Statistics;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use tempfile::{NamedTempFile, TempPath};
@@ -839,7 +840,7 @@ fn keep(
         };
         columns.push(GroupColumn::copied(&file, metadata, group, *at)?);
         let statistics = metadata.row_group(group).column(*at).statistics();
-        let counted = statistics.and_then(|it| it.null_count_opt());
+        let counted = statistics.and_then(Statistics::null_count_opt);
         *nulls = counted.context("a column of a file has no count of its nulls")?;
     }
     let n_rows = u64::try_from(metadata.row_group(group).num_rows())?;
