@@ -404,9 +404,9 @@ impl Look {
     pub(crate) fn with(self, other: Look) -> Look {
         Look {
             log_axis: self.log_axis.or(other.log_axis),
-            panels: match (self.panels, other.panels) {
-                (Some(Panels::Any), panels @ Some(_)) | (None, panels) => panels,
-                (panels, _) => panels,
+            panels: match self.panels {
+                Some(Panels::Any) => other.panels.or(self.panels),
+                panels => panels.or(other.panels),
             },
         }
     }
