@@ -92,7 +92,9 @@ pub(crate) fn edit(scene: &Scene, last: &LogicalForm, frag: &Frag) -> Option<Log
     }
     let mut query = last.clone();
     if let Some(chart) = frag.chart {
-        query.chart = Some(chart);
+        // `on a log scale` is said of the chart that there is.
+        query.chart = Some(chart).filter(|it| *it != Chart::Any).or(query.chart).or(frag.chart);
+        query.look = frag.look.with(query.look);
         query = as_drawn(scene, query);
     }
     for test in &frag.tests {

@@ -5,7 +5,7 @@ use jiff::civil::{Date, Time};
 use crate::lexicon::{Concept, TimeUnit};
 use crate::link::Held;
 use crate::query::{
-    Agg, Chart, GroupKey, LogicalForm, Measure, Op, Over, Place, Shape, Side, SortOrder, Test,
+    Agg, Chart, GroupKey, LogicalForm, Look, Measure, Op, Over, Place, Shape, Side, SortOrder, Test,
 };
 
 /// What a phrase means.
@@ -58,6 +58,7 @@ pub(crate) struct Frag {
     /// Whether an adjective says what is ordered by.
     pub is_spoken: bool,
     pub chart: Option<Chart>,
+    pub look: Look,
     pub over: Option<Over>,
     pub then: Option<Agg>,
     /// Of what one is asked for: `which region`.
@@ -130,13 +131,21 @@ impl Frag {
             return None;
         }
         let is_same = |it: &Test| other.tests.contains(it);
-        if self.tests.iter().any(is_same) || self.keys.iter().any(|it| other.keys.contains(it)) {
+        if self.tests.iter().any(is_same) {
+            return None;
+        }
+        let look = self.look.with(other.look);
+        // Of the same groups only panels are said beside: `by month and symbol, one panel per symbol`.
+        let (twice, more): (Vec<_>, Vec<_>) =
+            other.keys.iter().partition(|it| self.keys.contains(it));
+        if twice.iter().any(|it| look.panel_key() != Some(*it)) {
             return None;
         }
         Some(Frag {
             measures: [self.measures.clone(), other.measures.clone()].concat(),
             tests: [self.tests.clone(), other.tests.clone()].concat(),
-            keys: [self.keys.clone(), other.keys.clone()].concat(),
+            keys: [self.keys.clone(), more].concat(),
+            look,
             columns: [self.columns.clone(), other.columns.clone()].concat(),
             has_rows: self.has_rows || other.has_rows,
             noun: self.noun.clone().or(other.noun.clone()),

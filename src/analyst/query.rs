@@ -5,6 +5,8 @@
 
 use jiff::civil::{Date, Time};
 
+use csv_agent_types::chart_options::LogAxis;
+
 use crate::lexicon::TimeUnit;
 
 /// A column of one of the tables.
@@ -27,6 +29,8 @@ pub(crate) struct LogicalForm {
     pub body: Shape,
     /// The chart that was asked for.
     pub chart: Option<Chart>,
+    /// How it was asked to look.
+    pub look: Look,
 }
 
 /// Where rows come from.
@@ -370,6 +374,42 @@ pub(crate) enum Chart {
     Box,
     /// Shades in a grid of two kinds of groups.
     Heat,
+}
+
+/// What was asked of a chart beside its marks.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Look {
+    pub log_axis: Option<LogAxis>,
+    pub panels: Option<Panels>,
+}
+
+/// Which groups get a panel each.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Panels {
+    /// Those that do not lie along the axis.
+    Any,
+    Of(GroupKey),
+}
+
+impl Look {
+    /// Returns the groups that were named for panels.
+    pub(crate) fn panel_key(&self) -> Option<GroupKey> {
+        match self.panels {
+            Some(Panels::Of(key)) => Some(key),
+            Some(Panels::Any) | None => None,
+        }
+    }
+
+    /// Adds what another part of a question asks.
+    pub(crate) fn with(self, other: Look) -> Look {
+        Look {
+            log_axis: self.log_axis.or(other.log_axis),
+            panels: match self.panels {
+                Some(Panels::Any) => other.panels.or(self.panels),
+                panels => panels.or(other.panels),
+            },
+        }
+    }
 }
 
 impl Measure {

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::answer::ResultHead;
 use crate::float;
 use crate::grammar::ENGLISH;
-use crate::query::{Agg, Check, GroupKey, Groups, Listing, LogicalForm, Measure, Shape};
+use crate::query::{Agg, Check, GroupKey, Groups, Listing, LogicalForm, Look, Measure, Shape};
 use crate::reading::Reading;
 
 /// From where the best reading is answered.
@@ -201,7 +201,7 @@ pub(crate) fn is_within(query: &LogicalForm, other: &LogicalForm) -> bool {
 /// Returns a query in the form that all have that mean the same: whether a number is the total or the mean where
 /// neither was said, whether numbers are told one by one, and as what they are drawn, is no other meaning.
 fn meaning(query: &LogicalForm) -> LogicalForm {
-    let mut query = LogicalForm { chart: None, ..query.clone() };
+    let mut query = LogicalForm { chart: None, look: Look::default(), ..query.clone() };
     query.filters.sort_by_cached_key(|it| format!("{it:?}"));
     match &mut query.body {
         Shape::Groups(groups) => {

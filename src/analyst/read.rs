@@ -1011,6 +1011,7 @@ mod tests {
     use crate::query::{Chart, Check, Shape};
     use crate::rank::{ANSWERED, sureness};
     use crate::schema::{Kind, Table, mark_kept_back, of_instructions};
+    use csv_agent_types::chart_options::LogAxis;
 
     fn tables() -> Vec<Table> {
         let text = "- orders: 3 rows, 5 columns\n  - \"order_id\" int64\n  - \"amount\" int64\n  - \"price\" int64\n  \
@@ -1677,6 +1678,31 @@ mod tests {
         says("histogram of sleep hours", "as \"from\"");
         let readings = read("as a heatmap", false, Some(&last("revenue by product and overtime")));
         assert_eq!(readings[0].query.chart, Some(Chart::Heat));
+    }
+
+    #[test]
+    fn panels_and_a_logarithmic_axis_are_asked_of_a_chart() {
+        let look = |question: &str| {
+            let query = read(question, false, None).swap_remove(0).query;
+            (query.chart, query.look.log_axis, query.look.panels.is_some())
+        };
+        let (any, line) = (Some(Chart::Any), Some(Chart::Line));
+        for (question, expected) in [
+            ("average revenue by product on a log scale", (any, Some(LogAxis::Y), false)),
+            ("line chart of revenue by month, log axis", (line, Some(LogAxis::Y), false)),
+            ("revenue by month and product, one panel per product", (any, None, true)),
+            ("revenue by month, one panel per product", (any, None, true)),
+            ("small multiples of revenue by month for each product", (any, None, true)),
+            ("revenue by month and product in panels", (any, None, true)),
+        ] {
+            assert_eq!(look(question), expected, "{question}");
+        }
+        let of = |question: &str| sql(&read(question, false, None).swap_remove(0));
+        let twice = of("revenue by month and product, one panel per product");
+        assert_eq!(twice, of("revenue by month, one panel per product"));
+        let query =
+            read("histogram of sleep hours in steps of 10", false, None).swap_remove(0).query;
+        assert_eq!(query.chart, Some(Chart::Histogram));
     }
 
     #[test]

@@ -4,7 +4,7 @@ use crate::float;
 use crate::frag::Sem;
 use crate::lexicon::{Cue, Lexicon, TimeUnit};
 use crate::link::is_time;
-use crate::query::{LogicalForm, Place, Shape, Source, Test};
+use crate::query::{LogicalForm, Look, Place, Shape, Source, Test};
 use crate::schema::{Column, Kind, Table};
 use crate::words::Token;
 
@@ -110,7 +110,8 @@ impl Scene<'_> {
     }
 
     pub(crate) fn query(&self, filters: Vec<Test>, body: Shape) -> Sem {
-        Sem::Query(Box::new(LogicalForm { from: self.source(), filters, body, chart: None }))
+        let look = Look::default();
+        Sem::Query(Box::new(LogicalForm { from: self.source(), filters, body, chart: None, look }))
     }
 
     /// Returns an amount in the unit of a column. Nothing if that is of another kind.

@@ -14,8 +14,8 @@ use crate::schema::{Kind, Table};
 
 /// Different values of a number up to which each is counted by itself.
 const VALUES_MAX: usize = 12;
-/// Bars of a histogram, about.
-const BINS: u32 = 10;
+/// Bars of a histogram: the least before their width is rounded up, and the most.
+const BINS: (u32, u32) = (10, 30);
 /// Distance from the quartiles, in interquartile ranges, from which a value is an outlier.
 pub(crate) const FAR: f64 = 1.5;
 
@@ -927,9 +927,7 @@ impl Writer<'_> {
         let column = self.column(place);
         let name = self.label_of(place);
         let facts = &self.tables[place.table].columns[place.column];
-        let is_few = facts.n_values().is_some_and(|it| it <= VALUES_MAX);
-        if let (true, false, Some((min, max))) = (facts.kind.is_number(), is_few, facts.range) {
-            let width = bin_width(min, max);
+        if let Some(width) = binned(&self.tables[place.table], place) {
             let from = format!("floor({column} / {0}) * {0}", number(width));
             let sql = format!(
                 "select {} as \"from\", {} as \"to\", count(*) as count\nfrom {}{}\ngroup by {from}\norder by {from}",
@@ -1150,15 +1148,25 @@ fn over_text(over: Over, measure: &str, order: &str) -> (&'static str, String) {
     }
 }
 
-/// Returns a round width of about as many bins as a histogram has.
-pub(crate) fn bin_width(min: f64, max: f64) -> f64 {
-    let rough = (max - min) / f64::from(BINS);
+/// Returns a round width of so many bins, or fewer.
+pub(crate) fn bin_width(min: f64, max: f64, n_bins: u32) -> f64 {
+    let rough = (max - min) / f64::from(n_bins);
     if rough <= 0.0 || !rough.is_finite() {
         return 1.0;
     }
     let scale = 10f64.powf(rough.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].into_iter().find(|it| rough / scale <= *it).unwrap_or(10.0);
     step * scale
+}
+
+/// Returns the width of the bins in which the values of a column are counted; none if each value is.
+pub(crate) fn binned(table: &Table, place: Place) -> Option<f64> {
+    let facts = &table.columns[place.column];
+    let is_few = facts.n_values().is_some_and(|it| it <= VALUES_MAX);
+    let (min, max) = facts.range.filter(|_| facts.kind.is_number() && !is_few)?;
+    // Twice the cube root of the number of values, after Rice, and more as the width is rounded up.
+    let wanted = (BINS.0..BINS.1).find(|it| table.n_rows <= u64::from(it * it * it / 27));
+    Some(bin_width(min, max, wanted.unwrap_or(BINS.1)))
 }
 
 fn word_of(agg: &Agg) -> &'static str {

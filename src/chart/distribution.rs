@@ -44,12 +44,19 @@ fn binned(chart: &Chart) -> Frame {
     let mut values: Vec<_> =
         cells(chart.frame(), &chart.spec().x_field).filter_map(number).collect();
     values.sort_by(f64::total_cmp);
-    let edges = edges(&values);
-    let mut counts = vec![0_usize; edges.len() - 1];
-    for value in &values {
-        let after = edges.partition_point(|it| it <= value);
-        counts[after.saturating_sub(1).min(edges.len() - 2)] += 1;
-    }
+    let width = chart.spec().options.as_ref().and_then(|it| it.bin_width);
+    let (edges, counts) = match width {
+        Some(width) if !values.is_empty() => bins_of(&values, width),
+        _ => {
+            let edges = edges(&values);
+            let mut counts = vec![0_usize; edges.len() - 1];
+            for value in &values {
+                let after = edges.partition_point(|it| it <= value);
+                counts[after.saturating_sub(1).min(edges.len() - 2)] += 1;
+            }
+            (edges, counts)
+        }
+    };
     let bins = edges.windows(2).zip(counts);
     let row = |(edges, n): (&[f64], usize)| vec![json!(edges[0]), json!(edges[1]), json!(n)];
     Frame {
@@ -58,6 +65,25 @@ fn binned(chart: &Chart) -> Frame {
         rows: bins.map(row).collect(),
         row_count: (edges.len() - 1) as u64,
     }
+}
+
+/// Returns edges at multiples of a width, and how many of some ascending values are between them: a value at an edge is
+/// in the bin above it.
+fn bins_of(values: &[f64], width: f64) -> (Vec<f64>, Vec<usize>) {
+    let decimals = width.to_string().split_once('.').map_or(0, |it| it.1.len());
+    let edge = |it: f64| format!("{:.decimals$}", it * width).parse().unwrap_or(it * width);
+    let (mut edges, mut counts) = (Vec::new(), Vec::new());
+    let mut bin = (values[0] / width).floor();
+    let mut rest = values;
+    while !rest.is_empty() {
+        let n = rest.partition_point(|it| (it / width).floor() <= bin);
+        edges.push(edge(bin));
+        counts.push(n);
+        rest = &rest[n..];
+        bin += 1.0;
+    }
+    edges.push(edge(bin));
+    (edges, counts)
 }
 
 /// Returns round edges of bins for ascending values: few whole numbers get a bin each.
@@ -207,7 +233,7 @@ pub(crate) fn boxes(frame: &Frame, x_field: &str) -> (Vec<BoxSummary>, X) {
 
 #[cfg(test)]
 mod tests {
-    use super::{edges, quantile, summary};
+    use super::{bins_of, edges, quantile, summary};
 
     #[track_caller]
     fn check(values: &[f64], expected: &[f64]) {
@@ -223,6 +249,16 @@ mod tests {
         check(&[0.12, 0.4, 0.73, 0.99], &[0.0, 0.2, 0.4, 0.6, 0.8, 1.0]);
         check(&[0.0, 37.0, 100.0], &[0.0, 20.0, 40.0, 60.0, 80.0, 100.0]);
         check(&[7.0; 9], &[7.0, 8.0]);
+    }
+
+    #[test]
+    fn bins_of_a_width_begin_at_its_multiples_and_may_be_empty() {
+        let (edges, counts) = bins_of(&[0.15, 0.3, 0.65, 0.7], 0.1);
+        let counted: Vec<_> = edges.iter().zip(counts).filter(|it| it.1 != 0).collect();
+        // As in SQL, where `floor(0.3 / 0.1)` is 2 and `floor(0.7 / 0.1)` is 6.
+        assert_eq!(counted, [(&0.1, 1), (&0.2, 1), (&0.6, 2)]);
+        assert_eq!(edges, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7]);
+        assert_eq!(bins_of(&[-3.0, 5.0], 5.0), (vec![-5.0, 0.0, 5.0, 10.0], vec![1, 0, 1]));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Scripts whose letters combine: Devanagari, Bengali, Tamil, Thai and emoji, as their fonts' own tables say.
+//! Scripts of Asia and Africa, whose letters combine as their fonts' own tables say, and emoji.
 
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
@@ -21,12 +21,25 @@ pub(crate) struct Set {
 }
 
 /// The fonts, each with the letters it is for.
-static SCRIPTS: LazyLock<[Script; 4]> = LazyLock::new(|| {
+static SCRIPTS: LazyLock<[Script; 17]> = LazyLock::new(|| {
     [
+        Script::of('\u{530}'..='\u{58f}', include_bytes!("font/NotoSans-Armenian.subset.ttf")),
         Script::of('\u{900}'..='\u{97f}', include_bytes!("font/NotoSans-Devanagari.subset.ttf")),
         Script::of('\u{980}'..='\u{9ff}', include_bytes!("font/NotoSans-Bengali.subset.ttf")),
+        Script::of('\u{a00}'..='\u{a7f}', include_bytes!("font/NotoSans-Gurmukhi.subset.ttf")),
+        Script::of('\u{a80}'..='\u{aff}', include_bytes!("font/NotoSans-Gujarati.subset.ttf")),
+        Script::of('\u{b00}'..='\u{b7f}', include_bytes!("font/NotoSans-Oriya.subset.ttf")),
         Script::of('\u{b80}'..='\u{bff}', include_bytes!("font/NotoSans-Tamil.subset.ttf")),
+        Script::of('\u{c00}'..='\u{c7f}', include_bytes!("font/NotoSans-Telugu.subset.ttf")),
+        Script::of('\u{c80}'..='\u{cff}', include_bytes!("font/NotoSans-Kannada.subset.ttf")),
+        Script::of('\u{d00}'..='\u{d7f}', include_bytes!("font/NotoSans-Malayalam.subset.ttf")),
+        Script::of('\u{d80}'..='\u{dff}', include_bytes!("font/NotoSans-Sinhala.subset.ttf")),
         Script::of('\u{e00}'..='\u{e7f}', include_bytes!("font/NotoSans-Thai.subset.ttf")),
+        Script::of('\u{e80}'..='\u{eff}', include_bytes!("font/NotoSans-Lao.subset.ttf")),
+        Script::of('\u{1000}'..='\u{109f}', include_bytes!("font/NotoSans-Myanmar.subset.ttf")),
+        Script::of('\u{10a0}'..='\u{10ff}', include_bytes!("font/NotoSans-Georgian.subset.ttf")),
+        Script::of('\u{1200}'..='\u{137f}', include_bytes!("font/NotoSans-Ethiopic.subset.ttf")),
+        Script::of('\u{1780}'..='\u{17ff}', include_bytes!("font/NotoSans-Khmer.subset.ttf")),
     ]
 });
 
@@ -59,7 +72,9 @@ impl Script {
 /// Returns the beginning of a text that is in one of the scripts, with its glyphs from left to right.
 pub(crate) fn shaped(text: &str) -> Option<(&str, Vec<Set>)> {
     let script = match text.chars().next()? {
-        it @ '\u{900}'..='\u{e7f}' => SCRIPTS.iter().find(|script| script.letters.contains(&it))?,
+        it @ ('\u{530}'..='\u{58f}' | '\u{900}'..='\u{17ff}') => {
+            SCRIPTS.iter().find(|script| script.letters.contains(&it))?
+        }
         '\u{1f000}'..='\u{1faff}' => &*EMOJI,
         _ => return None,
     };
@@ -118,12 +133,16 @@ mod tests {
         let (_, glyphs) = shaped("\u{e01}\u{e34}\u{e48}").unwrap();
         assert!(glyphs.len() == 3 && glyphs[1].advance == 0.0 && glyphs[2].advance == 0.0);
         check("\u{995}\u{9cd}\u{9b7}", "\u{995}\u{9cd}\u{9b7}", 1);
+        check("\u{c15}\u{c4d}\u{c37} 1", "\u{c15}\u{c4d}\u{c37}", 1);
+        // The sign of e is before the letter that it follows.
+        let (_, glyphs) = shaped("\u{1780}\u{17c1}").unwrap();
+        assert_eq!(glyphs[1].id, shaped("\u{1780}").unwrap().1[0].id);
         check("\u{ba4}\u{bae}\u{bbf}\u{bb4}\u{bcd}", "\u{ba4}\u{bae}\u{bbf}\u{bb4}\u{bcd}", 4);
     }
 
     #[test]
     fn other_letters_are_not_shaped() {
-        for text in ["", "abc", "\u{5d0}", "\u{a85}", "\u{6771}"] {
+        for text in ["", "abc", "\u{5d0}", "\u{13a0}", "\u{6771}"] {
             assert!(shaped(text).is_none(), "{text}");
         }
     }

@@ -187,7 +187,8 @@ mod tests {
             "number_format": "share", "unit": "USD", "facet_by": null,
             "error_bars": {"low_field": "l", "high_field": "h"}, "highlight": "n",
             "annotations": [{"x": "a", "y": 1.5, "text": "t"}], "size_by": null,
-            "line_series": {"name": "n", "y_label": null}, "value_labels": false});
+            "line_series": {"name": "n", "y_label": null}, "value_labels": false,
+            "bin_width": 2.5});
         let spec = json!({"df_name": "df", "logical_name": "l", "chart_type": "bar",
             "x_field": "x", "x_label": null, "y_label": null, "series": series, "title": null,
             "note": null, "options": options});

@@ -756,6 +756,7 @@ fn chart_options() -> Value {
         "size_by": text("the numeric column of the sizes of points, for scatter"),
         "line_series": line_series,
         "value_labels": {"type": "boolean", "description": "false leaves out the values at bars and in cells"},
+        "bin_width": {"type": "number", "description": "the width of the bins of a histogram"},
     }})
 }
 

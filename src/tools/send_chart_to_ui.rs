@@ -119,6 +119,7 @@ fn options() -> Value {
             "value_labels",
             nullable(boolean("false leaves out the values at bars"), "null where they fit"),
         ),
+        ("bin_width", nullable(number("for histogram"), "null for one that suits the values")),
     ])
 }
 

@@ -11,8 +11,8 @@ use strum::{IntoStaticStr, VariantArray};
 use crate::chart_options::{ChartOptions, LogAxis};
 use crate::frame::Frame;
 use crate::limits::{
-    CHART_ANNOTATIONS_MAX, CHART_HEAT_ROWS_MAX, CHART_POINTS_MAX, CHART_REFERENCES_MAX,
-    CHART_ROWS_MAX, CHART_SERIES_MAX, CHART_VALUES_MAX,
+    CHART_ANNOTATIONS_MAX, CHART_BINS_MAX, CHART_HEAT_ROWS_MAX, CHART_POINTS_MAX,
+    CHART_REFERENCES_MAX, CHART_ROWS_MAX, CHART_SERIES_MAX, CHART_VALUES_MAX,
 };
 
 /// The columns of a histogram's frame after its values were counted.
@@ -213,6 +213,8 @@ impl ChartSpec {
             ChartType::Histogram | ChartType::Box => CHART_VALUES_MAX,
             it if it.is_placed() || it == ChartType::Heatmap => CHART_POINTS_MAX,
             _ if self.color_by().is_some() || self.facet_by().is_some() => CHART_POINTS_MAX,
+            // The parts of one whole: all but the largest are one.
+            ChartType::PercentStackedColumn if self.series.len() == 1 => CHART_POINTS_MAX,
             _ => CHART_ROWS_MAX,
         }
     }
@@ -278,6 +280,10 @@ impl ChartSpec {
             )
         } else if options.trend_line == Some(true) && kind != Scatter {
             Some("a trend line belongs to a scatter plot")
+        } else if options.bin_width.is_some() && kind != Histogram {
+            Some("bin_width is for a histogram")
+        } else if options.bin_width.is_some_and(|it| it <= 0.0 || !it.is_finite()) {
+            Some("bin_width is not a positive number")
         } else if has_references && matches!(kind, Heatmap | Area) {
             Some("references are for bars, lines, points, histograms and boxes")
         } else {
@@ -401,6 +407,18 @@ impl ChartSpec {
             let reason =
                 format!("no numeric column `{}`; its axis cannot be logarithmic", self.x_field);
             return Err(rejected(RejectedCode::BadType, reason));
+        }
+        if let Some(width) = self.options.as_ref().and_then(|it| it.bin_width) {
+            let values = || column(&self.x_field).filter_map(Value::as_f64);
+            let (low, high) =
+                values().fold((f64::MAX, f64::MIN), |(low, high), it| (low.min(it), high.max(it)));
+            let n_bins = (high / width).floor() - (low / width).floor() + 1.0;
+            if f64::from(CHART_BINS_MAX) < n_bins {
+                let reason = format!(
+                    "bin_width {width} makes {n_bins} bins; a histogram has at most {CHART_BINS_MAX}"
+                );
+                return Err(rejected(RejectedCode::BadType, reason));
+            }
         }
         emphasis::unknown(self, frame)
             .map_or(Ok(()), |reason| Err(rejected(RejectedCode::UnknownField, reason)))

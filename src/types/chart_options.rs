@@ -39,6 +39,8 @@ pub struct ChartOptions {
     pub line_series: Option<LineSeries>,
     /// Whether bars, cells and parts have their values, where those fit; null for yes.
     pub value_labels: Option<bool>,
+    /// The width of the bins of a histogram; null for one that suits the values.
+    pub bin_width: Option<f64>,
 }
 
 /// The columns of a lower and an upper bound for each value.

@@ -123,6 +123,8 @@ pub const CHART_ROWS_MAX: usize = 200;
 pub const CHART_POINTS_MAX: usize = 5_000;
 /// Values that a histogram or box plots count. An event has only their bins or quartiles.
 pub const CHART_VALUES_MAX: usize = 100_000;
+/// Bins of a histogram, if their width is given.
+pub const CHART_BINS_MAX: u32 = 200;
 /// Rows of a heat map.
 pub const CHART_HEAT_ROWS_MAX: usize = 40;
 /// Categories of bars and boxes; the largest are drawn.

@@ -7,7 +7,7 @@ use super::{
 use crate::frag::{Frag, Sem};
 use crate::lexicon::Concept;
 use crate::query::{
-    Agg, Check, GroupKey, Groups, LogicalForm, Measure, Op, Shape, Source, Test, Value,
+    Agg, Check, GroupKey, Groups, LogicalForm, Look, Measure, Op, Shape, Source, Test, Value,
 };
 use crate::scene::Scene;
 use crate::words::Token;
@@ -177,6 +177,7 @@ fn refers(scene: &Scene, sems: &[&Sem]) -> Made {
                 filters: Vec::new(),
                 body: Shape::Check(Check::Refers(join)),
                 chart: None,
+                look: Look::default(),
             })),
             0.0,
         )]),

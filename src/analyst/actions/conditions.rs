@@ -8,7 +8,8 @@ use super::{
 use crate::frag::{Frag, Sem};
 use crate::lexicon::{Concept, TimeUnit};
 use crate::query::{
-    Agg, Arithmetic, GroupKey, Groups, LogicalForm, Measure, Op, Place, Shape, Source, Test, Value,
+    Agg, Arithmetic, GroupKey, Groups, LogicalForm, Look, Measure, Op, Place, Shape, Source, Test,
+    Value,
 };
 use crate::scene::Scene;
 use crate::schema::Kind;
@@ -342,7 +343,8 @@ fn compare_mean(scene: &Scene, sems: &[&Sem]) -> Made {
     let agg = if is_median { Agg::Median } else { Agg::Mean };
     let groups = Groups::new(Vec::new(), vec![Measure::of(agg, place)]);
     let from = Source { table: place.table, join: None };
-    let mean = LogicalForm { from, filters: Vec::new(), body: Shape::Groups(groups), chart: None };
+    let (filters, body, look) = (Vec::new(), Shape::Groups(groups), Look::default());
+    let mean = LogicalForm { from, filters, body, chart: None, look };
     test(Test::Is(Value::Column(place), op, Value::Query(Box::new(mean))))
 }
 

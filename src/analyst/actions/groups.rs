@@ -8,6 +8,9 @@ use crate::scene::Scene;
 use crate::schema::Kind;
 use crate::sql::bin_width;
 
+/// Bins of groups of numbers, unless the question says how wide they are.
+const BINS: u32 = 10;
+
 /// The actions, by the names that rules call them.
 pub(super) const ACTIONS: &[(&str, Action)] = &[
     ("events", |scene, sems| match (place_of(sems), unit_of(sems)) {
@@ -89,7 +92,7 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
         else {
             return Vec::new();
         };
-        let width = number_of(sems).unwrap_or_else(|| bin_width(least, most));
+        let width = number_of(sems).unwrap_or_else(|| bin_width(least, most, BINS));
         if width <= 0.0 || most - least < width {
             return Vec::new();
         }

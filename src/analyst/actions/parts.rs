@@ -2,6 +2,8 @@
 
 use jiff::civil::Date;
 
+use csv_agent_types::chart_options::LogAxis;
+
 use super::{
     Action, Made, aggs_of, compare_places, compare_with, concept_of, count_of, frag, frag_of,
     held_of, helds_of, holds_any, measure_of, merged, natural, number_of, one, op_of, order_of,
@@ -11,8 +13,8 @@ use crate::frag::{AskedFor, Claim, Frag, Sem};
 use crate::lexicon::Concept;
 use crate::link::is_time;
 use crate::query::{
-    Agg, Chart, Comparison, Contrast, GroupKey, Measure, Op, Over, Place, Profile, Shape,
-    SortOrder, Test, Told,
+    Agg, Chart, Comparison, Contrast, GroupKey, Look, Measure, Op, Over, Panels, Place, Profile,
+    Shape, SortOrder, Test, Told,
 };
 use crate::scene::Scene;
 use crate::schema::Kind;
@@ -316,6 +318,33 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
         };
         one(frag(|it| it.chart = Some(chart)))
     }),
+    ("log_axis", |_, sems| {
+        let axis = match concept_of(sems) {
+            Some(Concept::LogXAxis) => LogAxis::X,
+            Some(Concept::LogAxes) => LogAxis::Both,
+            _ => LogAxis::Y,
+        };
+        one(frag(|it| {
+            it.chart = Some(Chart::Any);
+            it.look.log_axis = Some(axis);
+        }))
+    }),
+    ("panels", |_, _| {
+        one(frag(|it| {
+            it.chart = Some(Chart::Any);
+            it.look.panels = Some(Panels::Any);
+        }))
+    }),
+    // `one panel per region`
+    ("panels_of", |_, sems| {
+        let made = merged(sems).filter(|it| it.keys.len() == 1);
+        let made = made.map(|it| Frag {
+            chart: Some(Chart::Any),
+            look: Look { panels: Some(Panels::Of(it.keys[0])), ..it.look },
+            ..it
+        });
+        made.map_or_else(Vec::new, |it| one(Sem::Frag(Box::new(it))))
+    }),
     ("shares_chart", |_, sems| match number_of(sems) {
         Some(100.0) => one(frag(|it| it.chart = Some(Chart::Shares))),
         _ => Vec::new(),
@@ -362,8 +391,11 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
         }
     }),
     ("histogram", |_, sems| {
-        merged(sems)
-            .map_or_else(Vec::new, |it| one(Sem::Frag(Box::new(Frag { has_rows: true, ..it }))))
+        let is_drawn = sems.contains(&&Sem::Word(Concept::HistogramChart));
+        let chart = is_drawn.then_some(Chart::Histogram);
+        merged(sems).map_or_else(Vec::new, |it| {
+            one(Sem::Frag(Box::new(Frag { has_rows: true, chart, ..it })))
+        })
     }),
     ("distribution", |_, sems| {
         let Some(place) = place_of(sems) else { return Vec::new() };

@@ -1,13 +1,14 @@
 //! The chart of an answer: its marks follow from the result, unless the user asked for others that can be drawn.
 
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 
 use csv_agent_text::sql::identifier;
+use csv_agent_types::chart_options::LogAxis;
 use csv_agent_types::limits::{CHART_POINTS_MAX, CHART_ROWS_MAX, CHART_VALUES_MAX};
 
 use super::figure::{capital, grouped};
 use super::{Answer, free_name};
-use crate::query::{Agg, Chart, GroupKey, Groups, Over, Part, Place, Shape};
+use crate::query::{Agg, Chart, GroupKey, Groups, Measure, Over, Part, Place, Shape};
 use crate::sql;
 use crate::transcript::Done;
 
@@ -45,8 +46,8 @@ pub(super) struct Plot {
     /// Names and columns.
     pub series: Vec<(String, String)>,
     pub y_label: Option<String>,
-    /// The column whose values are the series, in place of a column for each.
-    pub color_by: Option<String>,
+    /// Options of the spec.
+    pub options: Map<String, Json>,
     /// The statement that makes the frame, if it is not the result.
     pub frame: Option<String>,
     pub notes: Vec<String>,
@@ -60,7 +61,7 @@ impl Answer<'_> {
             Some(_) => Drawing::Impossible(reason.to_owned()),
             None => Drawing::No,
         };
-        let plot = match &self.query.body {
+        let mut plot = match &self.query.body {
             _ if self.result.n_rows == 0 => return impossible("no row matches"),
             Shape::Groups(groups)
                 if asked == Some(Chart::Box)
@@ -87,6 +88,10 @@ impl Answer<'_> {
                     return Drawing::No;
                 }
                 match &groups.keys[..] {
+                    _ if let Some(plot) = self.of_panels(groups) => plot,
+                    [GroupKey::Bin(place, width)] if self.is_histogram(groups) => {
+                        self.histogram(*place, *width)
+                    }
                     [key] => self.of_one_key(groups, key),
                     [_, _] => match self.of_two_keys(groups, ran) {
                         Ok(Some(plot)) => plot,
@@ -116,6 +121,7 @@ impl Answer<'_> {
             },
             Shape::Check(_) => return impossible("a check has none"),
         };
+        self.style(&mut plot);
         let mut df = self.result();
         if let Some(sql) = &plot.frame {
             df = free_name(FRAME, self.tables);
@@ -133,10 +139,47 @@ impl Answer<'_> {
             "df_name": df, "logical_name": self.logical_name(), "chart_type": plot.kind, "x_field": plot.x,
             "x_label": plot.x_label, "y_label": plot.y_label, "series": series, "title": self.title(), "note": null,
         });
-        if let Some(color_by) = plot.color_by {
-            spec["options"] = json!({"color_by": color_by});
+        if !plot.options.is_empty() {
+            spec["options"] = plot.options.into();
         }
         Drawing::Chart(spec, plot.notes)
+    }
+
+    /// Adds what was asked of the chart beside its marks, or says why not.
+    fn style(&self, plot: &mut Plot) {
+        let look = self.query.look;
+        if let Some(axis) = look.log_axis {
+            if matches!(plot.kind, "line" | "scatter") {
+                let axis = if self.result.is_number(&plot.x) { axis } else { LogAxis::Y };
+                plot.options.insert("log_axis".to_owned(), axis.name().into());
+            } else {
+                let kind = plot.kind.replace('_', " ");
+                plot.notes.push(format!("A {kind} chart has no logarithmic axis."));
+            }
+        }
+        if look.panels.is_some() && !plot.options.contains_key("facet_by") {
+            plot.notes.push(
+                "The chart has no groups along its axis beside those that would be panels."
+                    .to_owned(),
+            );
+        }
+    }
+
+    /// Returns whether the result counts rows in bins, and a histogram was asked for.
+    fn is_histogram(&self, groups: &Groups) -> bool {
+        let counts = groups.measures.iter().all(Measure::is_rows) && groups.over.is_none();
+        counts
+            && self.query.chart == Some(Chart::Histogram)
+            && groups.order.is_none()
+            && groups.having.is_none()
+            && self.table().n_rows <= CHART_VALUES_MAX as u64
+    }
+
+    /// Returns bars of values in the bins of the result.
+    pub(super) fn histogram(&self, place: Place, width: f64) -> Plot {
+        let mut plot = self.of_values("histogram", &[], place);
+        plot.options.insert("bin_width".to_owned(), width.into());
+        plot
     }
 
     fn of_one_key(&self, groups: &Groups, key: &GroupKey) -> Plot {
@@ -174,15 +217,16 @@ impl Answer<'_> {
             self.cut(rows_max(kind), Some(keeps_last), &mut notes)
         } else {
             let measure = identifier(&quantities[0].1);
-            if CHART_ROWS_MAX as u64 >= n {
+            // All but the largest parts of a whole are drawn as one.
+            let is_whole = kind == "percent_stacked_column" && quantities.len() == 1;
+            let max = if is_whole { CHART_POINTS_MAX } else { CHART_ROWS_MAX };
+            if max as u64 >= n {
                 Some(format!("select *\nfrom {result}\norder by {measure} desc nulls last"))
             } else {
-                notes.push(format!(
-                    "The chart shows the largest {CHART_ROWS_MAX} of {}.",
-                    grouped(n)
-                ));
+                let shown = grouped(max as u64);
+                notes.push(format!("The chart shows the largest {shown} of {}.", grouped(n)));
                 Some(format!(
-                    "select *\nfrom {result}\norder by {measure} desc nulls last\nlimit {CHART_ROWS_MAX}"
+                    "select *\nfrom {result}\norder by {measure} desc nulls last\nlimit {max}"
                 ))
             }
         };

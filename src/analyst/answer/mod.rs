@@ -201,6 +201,9 @@ impl<'a> Answer<'a> {
             {
                 format!("{table}_comparison")
             }
+            _ if let Shape::Profile(Profile::Distribution(place)) = &self.query.body => {
+                format!("distribution_of_{}", slug(&self.plain().label(*place)))
+            }
             _ if matches!(self.query.body, Shape::Check(_)) => format!("{table}_check"),
             Some(measure) if keys.is_empty() => measure,
             Some(measure) => format!("{measure}_by_{}", keys.join("_and_")),

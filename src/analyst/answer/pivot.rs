@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 use csv_agent_text::sql::{identifier, literal};
 use csv_agent_types::limits::{
@@ -13,7 +13,7 @@ use super::chart::{COLUMNS_MAX, Plot, Ran, adds_up, instead, kind_of, not_added}
 use super::figure::{capital, grouped};
 use super::names::plural;
 use super::{Answer, ResultHead};
-use crate::query::{Chart, GroupKey, Groups, Part};
+use crate::query::{Chart, GroupKey, Groups, Panels, Part};
 
 /// The series of what is not shown by itself.
 const OTHER: &str = "other";
@@ -110,6 +110,54 @@ impl Answer<'_> {
         }))
     }
 
+    /// Returns a chart with a panel for each of some groups; none if that was not asked for, or if no other groups are
+    /// left to lie along its axis.
+    pub(super) fn of_panels(&self, groups: &Groups) -> Option<Plot> {
+        let (plain, keys) = (self.plain(), &self.statement.keys);
+        let by = match self.query.look.panels? {
+            Panels::Of(key) => groups.keys.iter().position(|it| *it == key)?,
+            Panels::Any if groups.keys.len() == 2 => self.along(groups)[1],
+            Panels::Any => return None,
+        };
+        let mut rest: Vec<usize> = (0..groups.keys.len()).filter(|it| *it != by).collect();
+        // Time lies along the axis.
+        rest.sort_by_key(|it| !plain.runs(&groups.keys[*it]));
+        let (along, color) = match rest[..] {
+            [along] => (along, None),
+            [along, color] => (along, Some(color)),
+            _ => return None,
+        };
+        let key = &groups.keys[along];
+        let (runs, asked) = (plain.runs(key), self.query.chart);
+        let natural = match (runs || plain.is_course(key), self.are_short(along)) {
+            (true, _) => "line",
+            (false, true) => "column",
+            (false, false) => "bar",
+        };
+        let mut notes = Vec::new();
+        let kind = match asked {
+            Some(Chart::Stacked | Chart::Shares) if color.is_none() || !adds_up(groups) => natural,
+            Some(asked) => kind_of(asked).unwrap_or_else(|| {
+                notes.extend(instead(asked, natural));
+                natural
+            }),
+            None => natural,
+        };
+        let (name, column) = self.quantities(groups).swap_remove(0);
+        let colors = color.map(|it| ("color_by", it));
+        let options = colors.into_iter().chain([("facet_by", by)]);
+        Some(Plot {
+            kind,
+            x: keys[along].clone(),
+            x_label: Some(capital(&self.axis(key))),
+            series: vec![(capital(&name), column)],
+            y_label: Some(capital(&name)),
+            options: options.map(|(it, at)| (it.to_owned(), keys[at].clone().into())).collect(),
+            frame: self.cut(CHART_POINTS_MAX, Some(runs), &mut notes),
+            notes,
+        })
+    }
+
     /// Returns whether groups make a grid of shades: they were asked for, or there are too many for marks side by side
     /// and the numbers cannot be stacked.
     fn is_grid(&self, groups: &Groups, series: &Series) -> bool {
@@ -165,7 +213,7 @@ impl Answer<'_> {
             x_label: Some(capital(&self.axis(&groups.keys[along]))),
             series: vec![(capital(&quantity.0), quantity.1.clone())],
             y_label: Some(capital(&quantity.0)),
-            color_by: Some(keys[by].clone()),
+            options: Map::from_iter([("color_by".to_owned(), keys[by].clone().into())]),
             frame: Some(rows),
             notes,
         }

@@ -1,5 +1,7 @@
 //! Charts of rows, of two numbers side by side, and of what the data is like.
 
+use serde_json::Value as Json;
+
 use csv_agent_text::sql::{identifier, literal};
 use csv_agent_types::limits::{CHART_HEAT_ROWS_MAX, CHART_VALUES_MAX};
 
@@ -8,6 +10,10 @@ use super::chart::{COLUMNS_MAX, Plot, ROWS, instead, kind_of, rows_max, sample};
 use super::figure::{capital, grouped};
 use crate::query::{Chart, Comparison, Listing, Place, Profile};
 use crate::schema::Kind;
+use crate::sql::binned;
+
+/// Bins of one whole number each.
+const SINGLE_BINS_MAX: u32 = 50;
 
 impl Answer<'_> {
     pub(super) fn of_rows(&self, listing: &Listing, asked: Chart) -> Option<Plot> {
@@ -44,7 +50,9 @@ impl Answer<'_> {
         };
         let [x_field, y_field] = [x, y].map(|it| plain.label(it));
         let [x_name, y_name] = [&x_field, &y_field].map(|it| identifier(it));
-        let color_by = columns.get(2).filter(|_| marks == "scatter").map(|it| plain.label(*it));
+        let by = columns.get(2).filter(|_| marks == "scatter").map(|it| plain.label(*it));
+        let option = if self.query.look.panels.is_some() { "facet_by" } else { "color_by" };
+        let options = by.iter().map(|it| (option.to_owned(), it.clone().into())).collect();
         let mut notes = Vec::new();
         let (n, result) = (self.result.n_rows, self.result());
         let max = rows_max(marks);
@@ -55,7 +63,7 @@ impl Answer<'_> {
                 let shown = grouped(max as u64);
                 notes.push(format!("The chart shows {shown} of {} points.", grouped(n)));
                 let filter = format!(" where {known}");
-                let names = [&x_field, &y_field].into_iter().chain(&color_by);
+                let names = [&x_field, &y_field].into_iter().chain(&by);
                 let names: Vec<String> = names.map(|it| identifier(it)).collect();
                 Some(sample(&result, &names.join(", "), &filter, max))
             }
@@ -94,7 +102,7 @@ impl Answer<'_> {
             x_label: Some(self.labelled(x)),
             series: vec![(self.labelled(y), y_field)],
             y_label: Some(self.labelled(y)),
-            color_by,
+            options,
             frame,
             notes,
         })
@@ -181,13 +189,18 @@ impl Answer<'_> {
     fn of_distribution(&self, place: Place) -> Plot {
         let (plain, asked) = (self.plain(), self.query.chart.unwrap_or(Chart::Any));
         let kind = plain.column(place).kind;
-        let is_binned = kind == Kind::Whole || self.statement.keys[0] == "from";
+        // Whole numbers that are close to each other have a bin each.
+        let value = |row: Option<&Json>| row.and_then(|it| it[&self.statement.keys[0]].as_f64());
+        let ends = value(self.result.head.first()).zip(value(self.result.head.last()));
+        let are_close = kind == Kind::Whole
+            && ends.is_some_and(|(least, most)| most - least < f64::from(SINGLE_BINS_MAX));
+        let width = binned(&self.tables[place.table], place).or(are_close.then_some(1.0));
         // The bars of more values have the numbers of all of them.
         let are_few = self.table().n_rows <= CHART_VALUES_MAX as u64;
         match asked {
             Chart::Box if kind.is_number() => return self.of_values("box", &[], place),
-            Chart::Any | Chart::Histogram if kind.is_number() && is_binned && are_few => {
-                return self.of_values("histogram", &[], place);
+            Chart::Any | Chart::Histogram if are_few && let Some(width) = width => {
+                return self.histogram(place, width);
             }
             _ => {}
         }

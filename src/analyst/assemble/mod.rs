@@ -69,7 +69,8 @@ pub(crate) fn assemble(scene: &Scene, frag: &Frag) -> Vec<(LogicalForm, f64)> {
             };
             // `no` says something of what is claimed only.
             let is_ignored = frag.claim == Some(Claim::None) && !matches!(body, Shape::Check(_));
-            let query = LogicalForm { from: scene.source(), filters, body, chart: frag.chart };
+            let (from, chart, look) = (scene.source(), frag.chart, frag.look);
+            let query = LogicalForm { from, filters, body, chart, look };
             let query = by_rows(scene, as_drawn(scene, query));
             let sense = crate::sense::cost(scene, &query) + if is_ignored { 1.5 } else { 0.0 };
             (query, cost + sense)
@@ -133,7 +134,8 @@ fn changed(scene: &Scene, frag: &Frag, ends: &[Side; 2]) -> Vec<(LogicalForm, f6
         let comparison = Comparison { measure, sides: ends.clone(), asks: Contrast::Change };
         let body = Shape::Compare(comparison);
         let filters = filters.clone();
-        let query = LogicalForm { from: scene.source(), filters, body, chart: frag.chart };
+        let (from, chart, look) = (scene.source(), frag.chart, frag.look);
+        let query = LogicalForm { from, filters, body, chart, look };
         let sense = crate::sense::cost(scene, &query);
         (query, cost + 0.1 + sense)
     });

@@ -109,7 +109,7 @@ fn summary(
                         @if let Some(picture) = picture {
                             @for (paper, id, _) in &picture.papers {
                                 // The same drawing, smaller.
-                                svg.paper.(paper) viewBox=(picture.view) aria-hidden="true" { use href={ "#" (id) } {} }
+                                svg.paper.(paper).narrow[picture.is_narrow] viewBox=(picture.view) aria-hidden="true" { use href={ "#" (id) } {} }
                             }
                         }
                         span.name { (line(chart.title.as_ref().unwrap_or(&chart.logical_name))) }

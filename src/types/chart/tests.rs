@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::{ChartSpec, ChartType, RejectedCode, Series};
+use crate::chart_options::ChartOptions;
 use crate::frame::Frame;
 
 fn spec(y_fields: &[&str]) -> ChartSpec {
@@ -181,4 +182,32 @@ fn a_spec_from_before_there_were_options_is_read_and_written_unchanged() {
         "x_label": null, "y_label": null, "series": [], "title": null, "note": null});
     let spec: ChartSpec = serde_json::from_value(old.clone()).unwrap();
     assert_eq!(serde_json::to_value(spec).unwrap(), old);
+}
+
+#[test]
+fn the_width_of_bins_is_positive_and_makes_no_more_bins_than_there_is_room_for() {
+    let reason = |kind, width| {
+        let frame = Frame {
+            columns: vec!["n".into()],
+            dtypes: vec!["float64".into()],
+            rows: [-10, 0, 990].map(|it| vec![json!(it)]).to_vec(),
+            row_count: 3,
+        };
+        let options = ChartOptions { bin_width: Some(width), ..ChartOptions::default() };
+        let spec = ChartSpec {
+            chart_type: kind,
+            x_field: "n".into(),
+            series: Vec::new(),
+            options: Some(Box::new(options)),
+            ..spec(&[])
+        };
+        spec.check(frame).err().map(|it| it.reason).unwrap_or_default()
+    };
+    let histogram = ChartType::Histogram;
+    assert_eq!(reason(histogram, 10.0), "");
+    assert_eq!(
+        reason(histogram, 0.5),
+        "bin_width 0.5 makes 2001 bins; a histogram has at most 200"
+    );
+    assert_eq!(reason(histogram, 0.0), "bin_width is not a positive number");
 }

@@ -206,7 +206,7 @@ fn panels_are_drawn_and_the_thresholds_of_a_column_are_lines() {
     let options = json!({"color_by": null, "order": null, "log_axis": null, "references": null,
         "trend_line": null, "number_format": null, "unit": null, "facet_by": "shop",
         "error_bars": null, "highlight": null, "annotations": null, "size_by": null,
-        "line_series": null, "value_labels": null});
+        "line_series": null, "value_labels": null, "bin_width": null});
     let spec = json!({"df_name": "long", "x_field": "day", "options": options});
     let bench = bench().script([code("c0", rows), chart("c1", spec), round().says("Drawn.")]);
     let thresholds = bench.path("t.toml");

@@ -2,11 +2,13 @@
 
 use serde_json::{Value as Json, json};
 
+use csv_agent_types::chart_options::LogAxis;
+
 use super::Run;
 use super::{at, drawn, frame, groups, key, measure, query, run, top};
 use crate::lexicon::TimeUnit;
 use crate::query::{
-    Agg, Chart, GroupKey, Groups, LogicalForm, Measure, Over, Part, Profile, Shape,
+    Agg, Chart, GroupKey, Groups, LogicalForm, Look, Measure, Over, Panels, Part, Profile, Shape,
 };
 
 /// The output of a statement that only makes a frame.
@@ -30,6 +32,7 @@ pub(super) fn check(run: &Run, kind: &str, df: &str, x: &str, series: &[&str]) {
         .collect();
     assert_eq!(fields, series);
     let mut members: Vec<&str> = chart.as_object().unwrap().keys().map(String::as_str).collect();
+    members.retain(|it| *it != "options");
     members.sort_unstable();
     let all = [
         "chart_type", "df_name", "logical_name", "note", "series", "title", "x_field", "x_label",
@@ -279,6 +282,15 @@ fn single_values_are_counted_in_bins_or_boxes() {
     assert_eq!(histogram.chart()["y_label"], "Number of rows");
     let values = "select \"year\" from penguins where \"year\" is not null";
     assert_eq!(histogram.statements()[1], values);
+    // Its bins are those of the result.
+    assert_eq!(histogram.chart()["options"], json!({"bin_width": 1.0}));
+    let far = frame(&["year:int64", "count:int64"], &json!([[7, 1], [2009, 2]]));
+    check(&run("", distribution(), &[far]), "column", "result", "year", &["count"]);
+    let bands = of(groups(vec![GroupKey::Bin(mass, 500.0)], vec![Measure::ROWS]));
+    let output = frame(&["body_mass_g:float64", "count:int64"], &json!([[2500, 3], [3000, 4]]));
+    let bands = run("", drawn(Chart::Histogram, bands), &[output, made()]);
+    check(&bands, "histogram", "chart", "body_mass_g", &[]);
+    assert_eq!(bands.chart()["options"], json!({"bin_width": 500.0}));
     let one = run("", drawn(Chart::Box, distribution()), &[years.clone(), made()]);
     check(&one, "box", "chart", "year", &["year"]);
     let bars = run("", drawn(Chart::Bar, distribution()), &[years]);
@@ -292,6 +304,34 @@ fn single_values_are_counted_in_bins_or_boxes() {
         columns.notes(),
         "A histogram needs the values of one number, so this is a column chart."
     );
+}
+
+#[test]
+fn groups_have_a_panel_each_and_an_axis_is_logarithmic_where_it_can_be() {
+    let (species, island) = (key("penguins.species"), key("penguins.island"));
+    let output = frame(
+        &["species:string", "island:string", "mean_body_mass_g:float64"],
+        &json!([["a", "x", 3], ["a", "y", 5], ["b", "x", 4]]),
+    );
+    let looks = |chart, look, keys: Vec<GroupKey>, output: &Json| {
+        let query = LogicalForm { look, ..drawn(chart, of(mass_by(keys))) };
+        run("", query, std::slice::from_ref(output))
+    };
+    let panels = |it| Look { panels: Some(it), log_axis: None };
+    let by_species = looks(Chart::Any, panels(Panels::Of(species)), vec![species, island], &output);
+    check(&by_species, "column", "result", "island", &["mean_body_mass_g"]);
+    assert_eq!(by_species.chart()["options"], json!({"facet_by": "species"}));
+    let bars = looks(Chart::Bar, panels(Panels::Any), vec![species, island], &output);
+    assert_eq!(bars.chart()["chart_type"], "bar");
+    assert!(bars.chart()["options"]["facet_by"].is_string());
+    let output =
+        frame(&["year:int64", "mean_body_mass_g:float64"], &json!([[1, 3], [2, 5], [3, 9]]));
+    let log = Look { panels: None, log_axis: Some(LogAxis::Y) };
+    let line = looks(Chart::Any, log, vec![key("penguins.year")], &output);
+    assert_eq!(line.chart()["options"], json!({"log_axis": "y"}));
+    let bars = looks(Chart::Bar, log, vec![key("penguins.year")], &output);
+    assert_eq!(bars.chart()["options"], Json::Null);
+    assert_eq!(bars.notes(), "A bar chart has no logarithmic axis.");
 }
 
 #[test]

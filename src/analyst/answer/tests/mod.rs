@@ -13,8 +13,8 @@ use serde_json::{Value as Json, json};
 
 use crate::lexicon::ENGLISH;
 use crate::query::{
-    Agg, Chart, GroupKey, Groups, Join, Listing, LogicalForm, Measure, Op, Place, Shape, SortOrder,
-    Source, Test, Value,
+    Agg, Chart, GroupKey, Groups, Join, Listing, LogicalForm, Look, Measure, Op, Place, Shape,
+    SortOrder, Source, Test, Value,
 };
 use crate::reading::Reading;
 use crate::schema::{Table, of_instructions};
@@ -101,7 +101,8 @@ fn is(path: &str, op: Op, n: f64) -> Test {
 
 /// Makes a query of the first table, or of another.
 fn query(table: usize, body: Shape) -> LogicalForm {
-    LogicalForm { from: Source { table, join: None }, filters: Vec::new(), body, chart: None }
+    let (from, look) = (Source { table, join: None }, Look::default());
+    LogicalForm { from, filters: Vec::new(), body, chart: None, look }
 }
 
 fn groups(keys: Vec<GroupKey>, measures: Vec<Measure>) -> Groups {
