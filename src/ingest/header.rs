@@ -41,6 +41,7 @@ const NO_VALUES: &str = "the first record has no values where the others have";
 
 /// What is known about the table before the file is read.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is found by itself")]
 pub(crate) struct Header {
     /// Unique names; generated where the file has none.
     pub names: Vec<String>,
@@ -381,6 +382,7 @@ impl<'a> Search<'a> {
         Search { windows, head, syntax, nulls, told, width, width_max, n_lead, comment }
     }
 
+    #[expect(clippy::too_many_lines, reason = "each decision needs those before it")]
     fn find(&self, shapes: &[RecordShape], reasons: &mut Vec<String>) -> Header {
         let head = self.head;
         let place = self.place(shapes);

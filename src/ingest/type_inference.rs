@@ -200,6 +200,7 @@ fn any_numbers(columns: &[TypeEvidence], is_it: impl Fn(Numbers) -> bool) -> boo
 
 /// What the user and the rest of the file show about the numbers of a column.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "each is seen by itself")]
 struct Others {
     hints: Hints,
     /// The decimal mark that the user named, or else the only one possible in all columns.

@@ -14,7 +14,7 @@ fn rows_of(values: &[(String, u32, u32)]) -> (Vec<[String; 3]>, String) {
         .iter()
         .map(|(text, n, cents)| [text.clone(), n.to_string(), format!("{n}.{cents:02}11")])
         .collect();
-    let shown = rows.iter().map(|it| format!("\n{}", it.join(" | "))).collect();
+    let shown = rows.iter().map(|it| ["\n", &it.join(" | ")].concat()).collect();
     (rows, shown)
 }
 
@@ -101,9 +101,10 @@ proptest! {
         let mut text = title.to_owned();
         for (at, (name, value)) in pairs.iter().enumerate() {
             let colon = if at == 0 { ":" } else { "" };
-            text += &format!("{name}{colon}{delimiter}{value}{pad}\n");
+            text += &[name.as_str(), colon, delimiter, value.as_str(), pad, "\n"].concat();
         }
-        text += &format!("\n{}\n{}\n", ["place", "count", "rate"].join(delimiter), joined(&rows, delimiter).join("\n"));
+        let names = ["place", "count", "rate"].join(delimiter);
+        text += &["\n", &names, "\n", &joined(&rows, delimiter).join("\n"), "\n"].concat();
         let bench = Bench::new();
         let dataset = bench.bytes(&text).unwrap();
         let expected = format!("place:string | count:int64 | rate:float64{shown}");
@@ -144,7 +145,7 @@ proptest! {
         let text = format!("{header}\n{}\n", lines.join("\n"));
         let bench = Bench::new();
         let dataset = bench.bytes(&text).unwrap();
-        let shown: String = texts.iter().map(|(a, b)| format!("\n{a} | {b}")).collect();
+        let shown: String = texts.iter().map(|(a, b)| ["\n", a, " | ", b].concat()).collect();
         prop_assert_eq!(table(&bench, &dataset), format!("place:string | code:string{shown}"), "{}", text);
     }
 
