@@ -12,7 +12,7 @@ use super::bar::IngestBar;
 use super::job::{IngestContext, Ingested, Job};
 
 /// Minimum bytes of an input that uses all cores.
-const LARGE_BYTES_MIN: u64 = 16 * 1024 * 1024;
+const LARGE_BYTES_MIN: u64 = 64 * 1024 * 1024;
 
 /// Returns the numbers of the small jobs, and of the large ones.
 pub(super) fn divided(jobs: &[Job<'_>]) -> (Vec<usize>, Vec<usize>) {
