@@ -3,7 +3,6 @@
 //! The date is that of the commit, so that two builds of a commit are equal. A package without a repository, such as one
 //! of crates.io, has only its version.
 
-use std::env;
 use std::path::Path;
 use std::process::Command;
 
@@ -28,8 +27,8 @@ struct Repository {
 
 impl Repository {
     fn of_this_package() -> Option<Repository> {
-        // Not that of the compiler: a target directory may serve several checkouts.
-        let root = Path::new(&env::var_os("CARGO_MANIFEST_DIR")?).canonicalize().ok()?;
+        // Cargo begins there. The path when this was compiled may be that of another checkout.
+        let root = Path::new(".").canonicalize().ok()?;
         // The package may be unpacked inside of a repository of something else.
         let top = git(&root, &["rev-parse", "--show-toplevel"])?;
         if Path::new(&top).canonicalize().ok()? != root {
