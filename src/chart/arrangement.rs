@@ -179,9 +179,12 @@ impl Plot {
         self.total(row).unwrap_or(f64::NEG_INFINITY)
     }
 
-    /// Keeps the largest of too many categories. Parts of a whole can be added, so the others become one;
-    /// of other values it is only said how many there are, because means have no sum.
+    /// Keeps the largest of too many categories. Parts of a whole can be added, so the others become one, unless
+    /// beside it nothing else could be seen; of other values it is only said how many there are, because means
+    /// have no sum.
     fn leave_out(&mut self) {
+        /// So many times the largest category.
+        const OTHERS_MAX: f64 = 4.0;
         let X::Labels(labels) = &self.x else { return };
         let n_rows = labels.len();
         let is_whole = self.chart_type == ChartType::PercentStackedColumn && self.series.len() == 1;
@@ -189,8 +192,6 @@ impl Plot {
         if n_rows <= CHART_CATEGORIES_MAX || counts(labels) || keeps_all {
             return;
         }
-        let adds = self.chart_type.is_stacked();
-        let n_kept = CHART_CATEGORIES_MAX - usize::from(adds);
         let weight = |row: usize| match self.boxes.get(row) {
             Some(it) => count(it.n),
             // Categories without a value are left out first.
@@ -198,6 +199,11 @@ impl Plot {
         };
         let mut largest: Vec<_> = (0..n_rows).collect();
         largest.sort_by(|a, b| weight(*b).total_cmp(&weight(*a)));
+        let others = largest[CHART_CATEGORIES_MAX - 1..].iter().map(|it| weight(*it).max(0.0));
+        let are_alike = others.sum::<f64>() <= OTHERS_MAX * weight(largest[0]);
+        let has_shares = self.chart_type == ChartType::PercentStackedColumn;
+        let adds = self.chart_type.is_stacked() && (has_shares || are_alike);
+        let n_kept = CHART_CATEGORIES_MAX - usize::from(adds);
         let rest = largest.split_off(n_kept);
         largest.sort_unstable();
         if !adds {
@@ -332,8 +338,8 @@ mod tests {
 
     /// Returns the labels and the values of a chart of one series.
     fn drawn(kind: ChartType, values: &[Value], order: Option<ChartOrder>) -> (Plot, Vec<String>) {
-        let x: Vec<_> =
-            ('a'..='z').take(values.len()).map(|it| json!(format!("{it} shop"))).collect();
+        let letters = ('a'..='z').chain('α'..='ω').take(values.len());
+        let x: Vec<_> = letters.map(|it| json!(format!("{it} shop"))).collect();
         let made = chart(kind, "", "object", &x, &[("n", values.to_vec())]);
         let plot =
             Plot::of(&with_options(&made, ChartOptions { order, ..ChartOptions::default() }));
@@ -421,6 +427,8 @@ mod tests {
         let (plot, labels) = drawn(ChartType::StackedBar, &values, Some(ChartOrder::AsGiven));
         assert_eq!((labels.len(), labels[24].as_str()), (25, "other (2)"));
         assert_eq!(plot.value((0, 24)), Some(3.0));
+        let (plot, labels) = drawn(ChartType::StackedBar, &vec![json!(1); 29], None);
+        assert_eq!((labels.len(), plot.notes[0].as_str()), (25, "The 25 largest of 29 are shown."));
     }
 
     #[test]
