@@ -208,7 +208,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l ephemeral -d
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l abs-paths -d 'Add absolute paths of tables, charts and files to JSON'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l verdict -d 'Ask for a verdict on the data, with findings'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l allow-untooled -d 'Let a model without tools pass the checks'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l no-rows -d 'Let the model see schemas and aggregates, but no rows'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l no-rows -d 'Let the model see schemas, aggregates, and values that 5 or more rows share'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l stream -d 'Show the answer while the model writes it. This is the default'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l no-stream -d 'Show the answer when it is complete'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l require-sandbox -d 'Run no code unless the confinement is complete'
@@ -300,7 +300,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l ephemeral -
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l abs-paths -d 'Add absolute paths of tables, charts and files to JSON'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l verdict -d 'Ask for a verdict on the data, with findings'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l allow-untooled -d 'Let a model without tools pass the checks'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l no-rows -d 'Let the model see schemas and aggregates, but no rows'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l no-rows -d 'Let the model see schemas, aggregates, and values that 5 or more rows share'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l stream -d 'Show the answer while the model writes it. This is the default'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l no-stream -d 'Show the answer when it is complete'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l require-sandbox -d 'Run no code unless the confinement is complete'
@@ -609,7 +609,7 @@ never\t'Never'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l width -d 'Maximum width of a line in characters [default: that of the terminal, no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l read-only -d 'Do not let the client add or replace datasets'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l no-rows -d 'Let the client see schemas and aggregates, but no rows'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l no-rows -d 'Let the client see schemas, aggregates, and values that 5 or more rows share'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l no-config -d 'Do not read any configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l json -d 'The same as `--format json`'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -s q -l quiet -d 'Print only warnings and errors on stderr'
@@ -773,7 +773,7 @@ always\t'Always, also in a pipe'
 never\t'Never'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l width -d 'Maximum width of a line in characters [default: that of the terminal, no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l no-rows -d 'Let the model see schemas and aggregates, but no rows'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l no-rows -d 'Let the model see schemas, aggregates, and values that 5 or more rows share'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l stream -d 'Show the answer while the model writes it. This is the default'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l no-stream -d 'Show the answer when it is complete'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l require-sandbox -d 'Run no code unless the confinement is complete'

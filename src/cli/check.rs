@@ -7,6 +7,7 @@ mod decide;
 mod file;
 mod listing;
 mod lock;
+mod misread;
 mod model;
 mod proof;
 mod propose;

@@ -36,8 +36,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 pub(crate) struct DoctorFlags {
     /// Check the files of the session instead
     ///
-    /// An ID after it chooses a session in `DATA_ROOT`, as for every command, and csv-agent makes the
-    /// usual checks. `--session ID --repair` repairs its files.
+    /// With an ID, csv-agent makes the usual checks for that session of `DATA_ROOT`, and with `--repair` it
+    /// repairs the files of that session.
     #[arg(long, value_name = "ID", num_args = 0..=1, default_missing_value = NO_ID)]
     pub session: Option<String>,
 

@@ -79,7 +79,7 @@ If several files have a setting, the first of these files decides:
 If the variable XDG_CONFIG_HOME is set, that directory replaces ~/.config.
 
 The first two may have been written by somebody else. In these files, csv-agent ignores the settings \
-that are marked with *, and prints a warning. They can turn on `require_sandbox` and `no_rows`, but \
+that are marked with *, and prints a warning. These files can turn on `require_sandbox` and `no_rows`, but \
 not off. csv-agent also ignores settings marked with + if they name a file outside of the directory \
 of the configuration file. To allow everything, add that directory to `trusted_projects` in your own \
 file.

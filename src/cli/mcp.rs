@@ -53,7 +53,7 @@ pub(crate) struct McpFlags {
     #[arg(long, value_name = "COL", value_parser = value_parsers::column, help_heading = "Privacy")]
     pub redact: Vec<String>,
 
-    /// Let the client see schemas and aggregates, but no rows
+    /// Let the client see schemas, aggregates, and values that 5 or more rows share
     #[arg(long, help_heading = "Privacy")]
     pub no_rows: bool,
 

@@ -80,7 +80,17 @@ const FLAGS: [(&[&str], &str); 8] = [
 /// Adds a tip to the error, if the mistake is a known one. It replaces a command of a similar spelling, which is less
 /// likely to be meant.
 pub(crate) fn add(error: &mut Error, program: &Command, args: &[OsString]) {
-    let Some(tip) = of_file_with_dash(error, args).or_else(|| tip(error, program)) else { return };
+    let Some(tip) = of_file_with_dash(error, args).or_else(|| tip(error, program)) else {
+        // The parser's own tip is for values that begin with a dash.
+        let is_flag = |kind| usage::strings(error, kind).iter().any(|it| it.starts_with("--"));
+        let is_value = |it: &String| it.contains("as a value");
+        if is_flag(ContextKind::InvalidArg)
+            && usage::strings(error, ContextKind::Suggested).iter().any(is_value)
+        {
+            error.remove(ContextKind::Suggested);
+        }
+        return;
+    };
     error.remove(ContextKind::SuggestedSubcommand);
     error.remove(ContextKind::SuggestedArg);
     error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
@@ -156,9 +166,11 @@ fn tip(error: &Error, program: &Command) -> Option<String> {
             if ["-f", "--file"].contains(&word) {
                 let tip = match command.get_name() {
                     "check" => {
-                        "name the data in `checks.toml`; `csv-agent check --init FILE` writes one"
+                        "name the data in `checks.toml`; `csv-agent check --init FILE > checks.toml` writes one"
                     }
-                    _ => "name the file without a flag",
+                    "rerun" => "to calculate on other data, use `--against NAME=FILE`",
+                    "describe" | "diff" | "ingest" => "name the file without a flag",
+                    _ => return None,
                 };
                 return Some(tip.to_owned());
             }

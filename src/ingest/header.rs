@@ -97,6 +97,19 @@ pub(crate) struct Header {
     pub headings: Option<KeptRows>,
 }
 
+/// The names of the columns while they are searched.
+#[derive(Default)]
+struct Naming {
+    /// Empty where the file has none.
+    names: Vec<String>,
+    /// From further records of the header; empty if there are none.
+    descriptions: Vec<String>,
+    /// Whether they name all columns but the first.
+    is_short: bool,
+    /// Guesses, in words.
+    doubts: Vec<String>,
+}
+
 /// Lines that may be a separate table; the first line is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TableDoubt {
@@ -382,7 +395,6 @@ impl<'a> Search<'a> {
         Search { windows, head, syntax, nulls, told, width, width_max, n_lead, comment }
     }
 
-    #[expect(clippy::too_many_lines, reason = "each decision needs those before it")]
     fn find(&self, shapes: &[RecordShape], reasons: &mut Vec<String>) -> Header {
         let head = self.head;
         let place = self.place(shapes);
@@ -422,62 +434,22 @@ impl<'a> Search<'a> {
             reasons.push(format!("{what}: {reason}"));
         }
 
-        let mut names = if is_present { labels } else { vec![String::new(); labels.len()] };
-        if is_present && ends_alone(&names, others, modal) {
-            names.pop();
-            descriptions.truncate(modal);
+        let names = if is_present { labels } else { vec![String::new(); labels.len()] };
+        let mut naming = Naming { names, descriptions, ..Naming::default() };
+        if is_present && ends_alone(&naming.names, others, modal) {
+            naming.names.pop();
+            naming.descriptions.truncate(modal);
         }
-        let mut width = names.len();
-        // Otherwise the longer rows have surplus cells.
-        let n_longer = others.iter().filter(|it| width < it.width).count();
-        // R writes unlabelled row names in front; a delimiter at the end of each row adds an empty cell
-        // at the end.
-        let (is_in_front, is_guess) = if is_present && modal == width + 1 {
-            self.are_behind_row_names(&names, &body, others)
-        } else {
-            (false, false)
-        };
-        let is_most = others.len() * 9 <= n_longer * 10
-            || is_in_front
-                && others.len() * 3 <= n_longer * 4
-                && are_distinct(&self.first_cells(others, modal));
-        let (mut is_short, mut doubts) = (false, Vec::new());
-        let lacks = |it: &RecordShape, at: usize| {
-            self.labels(it).get(at).is_none_or(|it| it.trim().is_empty())
-        };
-        let may_be_row = |at: usize| {
-            is_typed(body.all[at]) && lacks(first, at) && others.iter().any(|it| lacks(it, at))
-        };
-        if reason == NO_VALUES && (0..modal).any(may_be_row) {
-            doubts.push(
+        if reason == NO_VALUES && self.may_lack_value(first, others, &body, modal) {
+            naming.doubts.push(
                 "the first record is taken as the header, but lacks a name where rows lack values: `--no-header` \
                  reads it as a row"
                     .to_owned(),
             );
         }
-        if 1 < others.len() && width < modal && is_most {
-            let n_missing = modal - width;
-            is_short = is_in_front;
-            if is_in_front && !descriptions.is_empty() {
-                descriptions.insert(0, String::new());
-            }
-            for _ in 0..n_missing {
-                names.insert(if is_in_front { 0 } else { names.len() }, String::new());
-            }
-            let place = if is_in_front { "first" } else { "last" };
-            let reason = format!("most rows have {modal} cells, the first has {width}");
-            reasons.push(format!("{n_missing} unnamed {place}: {reason}"));
-            if is_guess {
-                doubts.push(format!(
-                    "the header has {width} names for {modal} columns: it is a guess that the {place} \
-                     column is the one without a name"
-                ));
-            }
-            width = modal;
-        } else if width < modal && others.len() < n_longer * 2 {
-            let reason = "the names may belong to other columns than those below them";
-            reasons.push(format!("{n_longer} rows have more cells than the header: {reason}"));
-        }
+        self.add_unnamed(&mut naming, is_present, &body, (others, modal), reasons);
+        let Naming { names, descriptions, is_short, doubts } = naming;
+        let width = names.len();
         let last = header.last().unwrap_or(first);
         let mut asides = self.asides(shapes, &header);
         let (body_start, body_line) = if is_present { last.after } else { first.before };
@@ -525,6 +497,68 @@ impl<'a> Search<'a> {
             is_log,
             descriptions,
             ..Header::nothing()
+        }
+    }
+
+    /// Returns whether the first record lacks a label above values that other rows lack as well.
+    fn may_lack_value(
+        &self,
+        first: &RecordShape,
+        rows: &[&RecordShape],
+        body: &Sample,
+        width: usize,
+    ) -> bool {
+        let lacks = |it: &RecordShape, at: usize| {
+            self.labels(it).get(at).is_none_or(|it| it.trim().is_empty())
+        };
+        (0..width).any(|at| {
+            is_typed(body.all[at]) && lacks(first, at) && rows.iter().any(|it| lacks(it, at))
+        })
+    }
+
+    /// Adds an empty name for each column that most rows, of `modal` cells, have and the header lacks.
+    fn add_unnamed(
+        &self,
+        naming: &mut Naming,
+        is_present: bool,
+        body: &Sample,
+        (rows, modal): (&[&RecordShape], usize),
+        reasons: &mut Vec<String>,
+    ) {
+        let width = naming.names.len();
+        // Otherwise the longer rows have surplus cells.
+        let n_longer = rows.iter().filter(|it| width < it.width).count();
+        // R writes unlabelled row names in front; a delimiter at the end of each row adds an empty cell
+        // at the end.
+        let (is_in_front, is_guess) = if is_present && modal == width + 1 {
+            self.are_behind_row_names(&naming.names, body, rows)
+        } else {
+            (false, false)
+        };
+        let is_most = rows.len() * 9 <= n_longer * 10
+            || is_in_front
+                && rows.len() * 3 <= n_longer * 4
+                && are_distinct(&self.first_cells(rows, modal));
+        if 1 < rows.len() && width < modal && is_most {
+            let n_missing = modal - width;
+            naming.is_short = is_in_front;
+            if is_in_front && !naming.descriptions.is_empty() {
+                naming.descriptions.insert(0, String::new());
+            }
+            let at = if is_in_front { 0 } else { width };
+            naming.names.splice(at..at, vec![String::new(); n_missing]);
+            let place = if is_in_front { "first" } else { "last" };
+            let reason = format!("most rows have {modal} cells, the first has {width}");
+            reasons.push(format!("{n_missing} unnamed {place}: {reason}"));
+            if is_guess {
+                naming.doubts.push(format!(
+                    "the header has {width} names for {modal} columns: it is a guess that the {place} \
+                     column is the one without a name"
+                ));
+            }
+        } else if width < modal && rows.len() < n_longer * 2 {
+            let reason = "the names may belong to other columns than those below them";
+            reasons.push(format!("{n_longer} rows have more cells than the header: {reason}"));
         }
     }
 

@@ -64,14 +64,14 @@ pub fn source_lines(
     dataset: &Dataset,
     rows: &[u64],
 ) -> anyhow::Result<Option<Vec<u64>>> {
-    if dataset.dialect.format.place().is_none() {
+    // An object of JSON may be anywhere on a line, or be several lines.
+    let format = dataset.dialect.format;
+    if format.place().is_none() || format == SourceFormat::Json {
         return Ok(None);
     }
     let path = dataset.file_in(session_dir)?.with_extension("lines");
     let Some(file) = map(&path, dataset)? else {
-        // In JSON, every object contains the names.
-        let has_names = dataset.dialect.format != SourceFormat::Json;
-        let n_header = u64::from(dataset.dialect.header && has_names);
+        let n_header = u64::from(dataset.dialect.header);
         return Ok(Some(rows.iter().map(|row| row + 1 + n_header).collect()));
     };
     let lines = lines_at(BufReader::new(file), rows);

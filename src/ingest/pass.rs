@@ -448,8 +448,7 @@ impl<'a> Collector<'a> {
             let (reason, _) = reason.split_once(';').unwrap_or((reason, ""));
             let message =
                 format!("cannot read `{shown_name}`: line {line} has {reason}: `{}`", shown(text));
-            let hint =
-                "leave out `--strict` to pad such rows and to keep their surplus cells in `_extra`";
+            let hint = "leave out `--strict` to read such lines all the same; csv-agent then reports what it did";
             return Err(Failure::input(message).hint(hint).into());
         }
         Ok(())

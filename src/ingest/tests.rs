@@ -374,8 +374,8 @@ fn uneven_rows_are_kept_counted_and_listed() {
     check_refused(
         &strict,
         result,
-        "cannot read `ragged.csv`: line 3 has fewer than 3 cells: `4,5` / leave out `--strict` to pad such rows and to keep their \
-         surplus cells in `_extra`",
+        "cannot read `ragged.csv`: line 3 has fewer than 3 cells: `4,5` / leave out `--strict` to read such lines all the same; \
+         csv-agent then reports what it did",
     );
 }
 

@@ -12,6 +12,7 @@ use csv_agent_types::chart::ChartType;
 use csv_agent_types::chart_options::{ChartOrder, LogAxis, ValueFormat};
 use csv_agent_types::conversation::ToolCall;
 use csv_agent_types::dataset_names::quoted;
+use csv_agent_types::limits::FINDING_ROWS_MAX;
 
 use crate::names::RESULT;
 use crate::settings::ServerSettings;
@@ -521,6 +522,14 @@ pub(crate) fn concerned(verdict: &Work) -> Option<Work> {
 pub(crate) fn check_findings(verdict: &Work, schemas: &[Value]) -> Result<(), String> {
     let Work::Verdict { answer, .. } = verdict else { return Ok(()) };
     for (at, finding) in answer["findings"].as_array().into_iter().flatten().enumerate() {
+        let n_named = finding["rows"].as_array().map_or(0, Vec::len);
+        if FINDING_ROWS_MAX < n_named {
+            return Err(format!(
+                "not recorded: finding {} names {n_named} rows, and the limit is {FINDING_ROWS_MAX}; name the first \
+                 ones, and say in `message` how many there are",
+                at + 1
+            ));
+        }
         let Some(dataset) = finding["dataset"].as_str() else { continue };
         let Some(schema) = schemas.iter().find(|it| it["name"] == dataset) else { continue };
         let columns = schema["columns"].as_array();
@@ -868,7 +877,7 @@ is refused.",
                 "message": text("one sentence, with the number of rows"),
                 "dataset": text("the dataset that it concerns"),
                 "column": text("the column that it concerns"),
-                "rows": {"type": "array", "items": {"type": "integer"}, "description": "row numbers in the dataset, from 0"},
+                "rows": {"type": "array", "items": {"type": "integer"}, "description": "numbers of the first rows, at most 20, from 0 in the dataset"},
             },
             "required": ["severity", "message"],
             "additionalProperties": false,

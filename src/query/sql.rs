@@ -151,10 +151,11 @@ fn parse(sql: &str) -> Result<Statement> {
     }
     let count = |wanted: &Token| tokens.iter().filter(|it| it.token == *wanted).count();
     let (n_opened, n_closed) = (count(&Token::LParen), count(&Token::RParen));
+    let misspelt = tokens.iter().find_map(|it| clause_of(&it.token));
     let statements = parser.with_tokens_with_locations(tokens).parse_statements();
     let statements = statements.map_err(|error| {
         let error = syntax(error);
-        match likely_cause(&error.message, n_opened, n_closed) {
+        match misspelt.or_else(|| likely_cause(&error.message, n_opened, n_closed)) {
             Some(hint) if error.hint.is_none() => error.hint(hint),
             _ => error,
         }
@@ -169,6 +170,28 @@ fn parse(sql: &str) -> Result<Statement> {
     }
 }
 
+/// Words that begin the clauses of a statement.
+const CLAUSES: [&str; 8] = ["select", "from", "where", "group", "having", "order", "limit", "join"];
+
+/// Returns the clause that a word without a meaning of its own probably begins: it has the same letters, or lacks one.
+fn clause_of(token: &Token) -> Option<String> {
+    let Token::Word(word) = token else { return None };
+    let letters = |it: &str| {
+        let mut letters: Vec<char> = it.chars().collect();
+        letters.sort_unstable();
+        letters
+    };
+    let found = letters(&word.value.to_lowercase());
+    let is_meant = |clause: &&&str| {
+        let wanted = letters(clause);
+        let without = |at| [&wanted[..at], &wanted[at + 1..]].concat();
+        wanted == found || (0..wanted.len()).any(|at| without(at) == found)
+    };
+    let is_name = word.quote_style.is_none() && word.keyword == Keyword::NoKeyword;
+    let clause = CLAUSES.iter().find(is_meant).filter(|_| is_name)?;
+    Some(format!("did you mean `{clause}` instead of `{}`?", word.value))
+}
+
 /// Returns what probably made the parser stop, if its message does not say it.
 fn likely_cause(message: &str, n_opened: usize, n_closed: usize) -> Option<String> {
     if n_closed < n_opened {
@@ -179,7 +202,8 @@ fn likely_cause(message: &str, n_opened: usize, n_closed: usize) -> Option<Strin
     }
     let word = message.strip_prefix("Expected: end of statement, found: ")?;
     let is_word = word.chars().all(|it| it.is_alphanumeric() || it == '_');
-    is_word.then(|| format!("to use `{word}` as a name, write `as {word}`"))
+    let is_name = is_word && !CLAUSES.contains(&&*word.to_lowercase());
+    is_name.then(|| format!("to use `{word}` as a name, write `as {word}`"))
 }
 
 /// Returns whether a statement reads only columns that it names: it has no `*` for all of them, and no NATURAL JOIN.

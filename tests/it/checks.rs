@@ -268,7 +268,7 @@ fn a_claim_is_compiled_once_and_then_runs_without_being_read() {
     let bench = bench(&rules);
     let run = check(&bench, "").fails_with(9);
     let first = "undecided  ids: `checks.lock` has no statement for this claim\n\
-                 \x20            hint: `csv-agent check --update` compiles the claim\n";
+                 \x20            hint: `csv-agent check --update` compiles the claim, or says why it cannot\n";
     assert!(run.stdout().starts_with(first), "{run}");
     let run = check(&bench, "--update").fails_with(9);
     assert!(run.stdout().contains("read as: "), "{run}");

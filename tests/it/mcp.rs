@@ -386,6 +386,11 @@ fn a_verdict_is_recorded_with_the_lines_of_its_rows() {
     let shown = bench.run(["show", "last", "--json"]).succeeds();
     let shown: Value = serde_json::from_str(shown.stdout()).unwrap();
     assert_eq!(shown["assessment"], "bad");
+    let rows: Vec<u64> = (0..21).map(|it| it % 9).collect();
+    let finding = json!({"severity": "bad", "message": "x", "dataset": "sales", "rows": rows});
+    let verdict = json!({"assessment": "bad", "text": "Bad.", "findings": [finding]});
+    let why = client.refused("verdict", verdict);
+    assert!(why.contains("names 21 rows, and the limit is 20"), "{why}");
 }
 
 #[test]

@@ -75,7 +75,7 @@ const ARGUMENTS: &[Mistake] = &[
     ("csv-agent config unset modle", 2, "no setting `modle`"),
     ("csv-agent describe -f sales.csv", 2, "without a flag"),
     ("csv-agent describe sales.csv --column revenue", 2, "`csv-agent describe` shows all columns"),
-    ("csv-agent check -f sales.csv", 2, "`csv-agent check --init FILE`"),
+    ("csv-agent check -f sales.csv", 2, "`csv-agent check --init FILE > checks.toml`"),
     ("csv-agent check sales.csv", 5, "`csv-agent check --init sales.csv`"),
     ("csv-agent ingest sales.csv --sep ';'", 2, "use `--delimiter`"),
     ("csv-agent ask -f sales.csv --sep ';' q", 2, "`csv-agent ingest FILE --delimiter CHAR`"),

@@ -20,6 +20,7 @@ use csv_agent_types::status::{BUILTIN, Failure, FailureKind, StopReason};
 
 use super::claims::{self, ClaimColumn, ClaimTable, FormClaim};
 use super::lock::CompiledClaim;
+use super::misread::misread;
 use crate::describe::{self, Described};
 use crate::flags::TurnFlags;
 use crate::options::settings::Settings;
@@ -173,6 +174,9 @@ fn read(
         return Ok(Err(format!(
             "it contains `{part}`, but the analyst's reading leaves that out: {reading}"
         )));
+    }
+    if let Some(why) = misread(claim, &sql, session.catalog()) {
+        return Ok(Err(format!("{why} (the analyst's reading is: {reading})")));
     }
     let (claim, by) = (claim.to_owned(), BUILTIN.to_owned());
     Ok(Ok(CompiledClaim { claim, reading, sql, by, columns }))

@@ -107,8 +107,8 @@ impl ChecksLock {
         };
         let wrong = |reason: &str| {
             let message = format!("cannot read `{}`: {reason}", path.display());
-            let hint = "delete that entry, or the whole file, and run `csv-agent check --update`, or restore \
-                        the file from version control";
+            let hint = "delete that entry, or the whole file, and compile the claims again with `--update`, \
+                        or restore the file from version control";
             Failure::input(message).hint(hint)
         };
         let text = text(path, bytes)?;

@@ -33,7 +33,8 @@ impl<'a> Statements<'a> {
     }
 
     /// Compiles the claims that have no statement, or one for data that is not there any more, and writes the
-    /// lock. Claims that no rule makes are dropped from it. Fails when no claim can be compiled, or the lock
+    /// lock. Claims that no rule makes are dropped from it, and a statement stays until its claim has another: its
+    /// column may come back. Fails when no claim can be compiled, or the lock
     /// cannot be written.
     pub(super) fn update(
         &mut self,
@@ -58,10 +59,8 @@ impl<'a> Statements<'a> {
                 Err(reason) => drop(self.refused.insert((*claim).to_owned(), reason)),
             }
         }
-        let usable = |it: &&str| {
-            new.remove(*it).or_else(|| self.usable(it, session.catalog()).ok().cloned())
-        };
-        let lock = ChecksLock::of(claims.iter().filter_map(usable).collect());
+        let known = |it: &&str| new.remove(*it).or_else(|| self.lock.get(it).cloned());
+        let lock = ChecksLock::of(claims.iter().filter_map(known).collect());
         let path = ChecksLock::path_of(self.checks);
         if !claims.is_empty() || path.exists() {
             lock.write(&path)?;
@@ -108,7 +107,10 @@ impl<'a> Statements<'a> {
                         Err(RuleOutcome::Undecided(reason, Some(hint.to_owned())))
                     }
                     (Err(reason), None) => {
-                        let hint = format!("`{}` compiles the claim", self.command());
+                        let hint = format!(
+                            "`{}` compiles the claim, or says why it cannot",
+                            self.command()
+                        );
                         Err(RuleOutcome::Undecided(reason, Some(hint)))
                     }
                 }

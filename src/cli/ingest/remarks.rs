@@ -103,7 +103,9 @@ pub(super) fn families(done: &[Ingested], n_failed: usize) -> Vec<String> {
             if family.is_of_one_type() { "" } else { ", though not all have the same types" };
         let how = match joining(family, done, n_failed) {
             Some(joining) => format!("`csv-agent ingest {joining}` joins their files into one"),
-            None => "`csv-agent ingest --union PATH…` joins their files into one".to_owned(),
+            None => {
+                "`csv-agent ingest --union --name NAME PATH…` joins their files into one".to_owned()
+            }
         };
         format!("{n} datasets ({who}) have the same columns{types}; {how}")
     };

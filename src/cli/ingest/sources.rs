@@ -350,10 +350,12 @@ impl Finder<'_> {
                 format!("it contains {found}")
             };
             let message = format!("no data in `{shown}`: {found}");
+            let ending = others.by_ending.keys().find(|it| !it.is_empty());
             let hint = format!(
-                "data files end with {}; name other files yourself, as in `'{}/*.txt'`",
+                "data files end with {}; name other files yourself, as in `'{}/*.{}'`",
                 DATA.map(|it| format!("`.{it}`")).join(", "),
-                shown.trim_end_matches('/')
+                shown.trim_end_matches('/'),
+                ending.map_or("txt", |it| it.trim_start_matches('.')),
             );
             self.fail(FailureKind::Input, message, &hint);
         } else {

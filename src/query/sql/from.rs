@@ -75,6 +75,9 @@ impl Binder<'_> {
             TableFactor::TableFunction { expr, .. } => {
                 Err(function_in_from(&expr.to_string()).at(factor))
             }
+            TableFactor::Table { sample: Some(_), .. } => {
+                Err(SqlError::new("TABLESAMPLE is not supported").at(factor))
+            }
             _ => {
                 let text = factor.to_string();
                 let word = text.split_whitespace().next().unwrap_or_default().to_owned();
@@ -173,6 +176,9 @@ impl Binder<'_> {
         }
         let near = nearest(&table.value, names());
         let near = near.map_or("the".to_owned(), |it| format!("did you mean `{it}`? The"));
+        if names().next().is_none() {
+            return error.hint("there are no tables");
+        }
         error.hint(format!("{near} tables are {}", listed(names())))
     }
 
