@@ -699,7 +699,8 @@ impl<'a> Search<'a> {
         let first = self.sample(names.len(), below.after.0, Vec::new()).all[0];
         let name = self.labels(below).swap_remove(0);
         let fit = |name: &String| name_fit(slice::from_ref(name), &[first]);
-        (fit(&names[0]) < fit(&name)).then_some(name)
+        let (above, own) = (fit(&names[0]), fit(&name));
+        (0 < own && above < own).then_some(name)
     }
 
     /// Returns the labels of each record of the header, down to the ruling below it. None if there is no ruling, or

@@ -218,10 +218,11 @@ fn are_units(names: &[String], labels: &[String]) -> bool {
 /// Returns whether labels are the widths and types of all columns, such as `5s` and `14n`.
 fn are_formats(labels: &[String]) -> bool {
     let is_format = |it: &String| {
-        let digits = it.trim().trim_end_matches(|it: char| it.is_ascii_alphabetic());
-        digits.len() + 1 == it.trim().len() && digits.bytes().all(|it| it.is_ascii_digit())
+        let digits = it.trim().strip_suffix(['s', 'n', 'd', 'f']).unwrap_or_default();
+        !digits.is_empty() && digits.bytes().all(|it| it.is_ascii_digit())
     };
-    labels.iter().all(|it| is_format(it) && 1 < it.trim().len())
+    // One may be a value: a size, a class.
+    1 < labels.len() && labels.iter().all(is_format)
 }
 
 /// Returns whether labels alone name all columns.
