@@ -1,7 +1,6 @@
 //! Claims become statements: the built-in analyst reads each as a question about the data.
 
 use std::cmp::Reverse;
-use std::ops::RangeInclusive;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -20,7 +19,7 @@ use csv_agent_types::status::{BUILTIN, Failure, FailureKind, StopReason};
 
 use super::claims::{self, ClaimColumn, ClaimTable, FormClaim};
 use super::lock::CompiledClaim;
-use super::misread::misread;
+use super::misread::{YEARS, misread, words};
 use crate::describe::{self, Described};
 use crate::flags::TurnFlags;
 use crate::options::settings::Settings;
@@ -41,8 +40,6 @@ const ROWS: [&str; 4] = ["rows", "records", "entries", "lines"];
 
 /// What counts rows in a statement.
 const COUNTS: [&str; 3] = ["count(", "sum(", "row_number("];
-/// Numbers that are rather years.
-const YEARS: RangeInclusive<f64> = 1900.0..=2099.0;
 
 /// The statement of a claim, or why the analyst is not sure of one.
 pub(super) type Compiled = Result<CompiledClaim, String>;
@@ -230,12 +227,6 @@ fn unread<'a>(claim: &str, sql: &str, columns: &[String], catalog: &'a Catalog) 
         }
     }
     None
-}
-
-/// Returns the words and numbers of a claim.
-fn words(claim: &str) -> impl Iterator<Item = &str> {
-    let is_part = |it: char| !it.is_alphanumeric() && !matches!(it, '.' | ',' | '-' | '%' | '_');
-    claim.split(is_part).map(|it| it.trim_matches(['.', ',', '-'])).filter(|it| !it.is_empty())
 }
 
 /// Returns the noun of a number of rows that a claim says and its statement does not count: `at most 5 orders`.

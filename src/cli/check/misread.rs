@@ -5,10 +5,11 @@
 
 use std::ops::RangeInclusive;
 
-use csv_agent_types::catalog::Catalog;
+use csv_agent_types::catalog::{Catalog, Column};
+use csv_agent_types::dataset_names;
 
-/// Numbers that are years.
-const YEARS: RangeInclusive<u32> = 1900..=2099;
+/// Numbers that are rather years.
+pub(super) const YEARS: RangeInclusive<f64> = 1900.0..=2099.0;
 /// Words that end a period which begins at a year.
 const PERIOD_ENDS: [&str; 8] = ["to", "until", "till", "through", "on", "onward", "onwards", "and"];
 /// Words before a text that names have to begin with, end with or contain.
@@ -32,7 +33,7 @@ const TIMES: [&str; 11] =
 
 /// Returns why a statement probably does not mean what a claim says.
 pub(super) fn misread(claim: &str, sql: &str, catalog: &Catalog) -> Option<String> {
-    let words: Vec<String> = words(claim);
+    let words = lower_words(claim);
     negated(&words)
         .or_else(|| unknown(&words, sql))
         .or_else(|| gap(&words, catalog))
@@ -44,11 +45,18 @@ pub(super) fn misread(claim: &str, sql: &str, catalog: &Catalog) -> Option<Strin
         .or_else(|| sibling(claim, sql, catalog))
 }
 
-/// Returns the words of a text in lower case.
-fn words(text: &str) -> Vec<String> {
-    let is_part = |it: char| !it.is_alphanumeric() && !matches!(it, '-' | '_' | '.');
-    let words = text.split(is_part).map(|it| it.trim_matches(['.', '-']).to_lowercase());
-    words.filter(|it| !it.is_empty()).collect()
+/// Returns the words and numbers of a claim.
+pub(super) fn words(claim: &str) -> impl Iterator<Item = &str> {
+    let is_part = |it: char| !it.is_alphanumeric() && !matches!(it, '.' | ',' | '-' | '%' | '_');
+    claim.split(is_part).map(|it| it.trim_matches(['.', ',', '-'])).filter(|it| !it.is_empty())
+}
+
+fn lower_words(text: &str) -> Vec<String> {
+    words(text).map(str::to_lowercase).collect()
+}
+
+fn columns(catalog: &Catalog) -> impl Iterator<Item = &Column> {
+    catalog.iter().flat_map(|it| &it.1.columns)
 }
 
 fn negated(words: &[String]) -> Option<String> {
@@ -67,7 +75,7 @@ fn unknown(words: &[String], sql: &str) -> Option<String> {
 
 fn gap(words: &[String], catalog: &Catalog) -> Option<String> {
     let is_column = |it: &str| {
-        catalog.iter().flat_map(|it| &it.1.columns).any(|column| {
+        columns(catalog).any(|column| {
             let name = column.name.to_lowercase();
             name == it || name == it.trim_end_matches('s')
         })
@@ -98,7 +106,7 @@ fn difference(words: &[String], sql: &str) -> Option<String> {
 }
 
 fn since(words: &[String], sql: &str) -> Option<String> {
-    let is_year = |it: &String| it.parse().is_ok_and(|it| YEARS.contains(&it));
+    let is_year = |it: &String| it.parse::<f64>().is_ok_and(|it| YEARS.contains(&it));
     let at = words.iter().position(|it| it == "from")?;
     let year = words.get(at + 1).filter(|it| is_year(it))?;
     let ends = words[at + 2..].iter().any(|it| PERIOD_ENDS.contains(&it.as_str()));
@@ -125,7 +133,7 @@ fn pattern(claim: &str, sql: &str) -> Option<String> {
             if before.ends_with(['\'', '"', '“', '‘', '`']) {
                 return true;
             }
-            let last = words(before).pop().unwrap_or_default();
+            let last = lower_words(before).pop().unwrap_or_default();
             let is_whole = after.is_empty()
                 || after.starts_with(|it: char| it.is_whitespace() || it == ',')
                 || after == ".";
@@ -147,10 +155,9 @@ fn rows_or_value(words: &[String], sql: &str, catalog: &Catalog) -> Option<Strin
     let nouns = words.iter().zip(words.iter().skip(1)).filter(|it| of_all(it.0)).map(|it| it.1);
     let literals: Vec<String> = sql.split('\'').skip(1).step_by(2).map(str::to_lowercase).collect();
     let is_in_name = |noun: &str| {
-        catalog.iter().flat_map(|it| &it.1.columns).any(|column| {
-            let name = column.name.to_lowercase();
-            let mut parts = name.split(|it: char| !it.is_alphanumeric());
-            parts.clone().count() > 1 && parts.any(|it| it == noun)
+        columns(catalog).any(|column| {
+            let parts = dataset_names::words(&column.name);
+            1 < parts.len() && parts.iter().any(|it| it == noun)
         })
     };
     let mut nouns = nouns.map(|it| it.strip_suffix('s').unwrap_or(it));
@@ -162,22 +169,17 @@ fn rows_or_value(words: &[String], sql: &str, catalog: &Catalog) -> Option<Strin
 
 /// Returns why another column may be meant: of `temp_min` and `temp_max`, `hotter` names none.
 fn sibling(claim: &str, sql: &str, catalog: &Catalog) -> Option<String> {
-    let said = words(&claim.replace(['_', '-'], " "));
+    const BOUNDS: [(&str, &str, &str); 2] = [("min", "max", "low"), ("max", "min", "high")];
+    let said = dataset_names::words(claim);
     let says = |it: &str| said.iter().any(|word| word.starts_with(it));
-    let parts = |name: &str| -> Vec<String> { words(&name.replace(['_', '-'], " ")) };
-    let names: Vec<&str> =
-        catalog.iter().flat_map(|it| &it.1.columns).map(|it| it.name.as_str()).collect();
-    let used = |name: &str| words(sql).iter().any(|it| it == &name.to_lowercase());
-    for (own, other) in [("min", "max"), ("max", "min")] {
-        for name in names.iter().filter(|it| used(it)) {
-            let parts_of = parts(name);
-            let swapped: Vec<String> = parts_of
-                .iter()
-                .map(|it| if it == own { other.to_owned() } else { it.clone() })
-                .collect();
-            let sibling = names.iter().find(|it| parts_of != swapped && parts(it) == swapped);
-            let is_said = says(own) || says(if own == "min" { "low" } else { "high" });
-            if let (Some(sibling), false) = (sibling, is_said) {
+    let read = lower_words(sql);
+    let names: Vec<&str> = columns(catalog).map(|it| it.name.as_str()).collect();
+    for (own, other, _) in BOUNDS.into_iter().filter(|it| !says(it.0) && !says(it.2)) {
+        for name in names.iter().filter(|it| read.contains(&it.to_lowercase())) {
+            let mut parts = dataset_names::words(name);
+            let Some(bound) = parts.iter_mut().find(|it| *it == own) else { continue };
+            other.clone_into(bound);
+            if let Some(sibling) = names.iter().find(|it| dataset_names::words(it) == parts) {
                 return Some(format!("it may be about `{name}` or `{sibling}`: name the column"));
             }
         }

@@ -81,7 +81,7 @@ pub struct PlacedRow {
     pub dataset: Option<String>,
     /// The file that it comes from, as the user named it.
     pub file: Option<String>,
-    /// Its line there, or its row or number, the first being 1.
+    /// Its line there, or its row in a sheet, the first being 1.
     pub line: Option<u64>,
     /// Its place in a workbook.
     pub cell: Option<String>,
