@@ -96,6 +96,7 @@ pub(crate) fn demand_data(options: &TurnOptions) -> anyhow::Result<()> {
     if options.ephemeral {
         options.inputs().demand_for_temporary(&options.global)
     } else {
+        options.global.session.existing()?;
         Session::require(&options.global.session.dir)
     }
 }

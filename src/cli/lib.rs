@@ -57,7 +57,7 @@ use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ErrorKind};
 use clap::{Arg, ArgAction, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use csv_agent_sink::Format;
@@ -668,6 +668,10 @@ fn suggest(error: &mut clap::Error, args: &[OsString], environment: &Environment
     let verbs: Vec<String> = verbs.map(|it| it.get_name().to_owned()).collect();
     usage::suggest_command(error, &verbs);
     tips::add(error, &command, args);
+    if error.kind() == ErrorKind::UnknownArgument {
+        // clap would show only the flags that it has understood so far.
+        error.remove(ContextKind::Usage);
+    }
 }
 
 /// Reports an error and returns its exit status.

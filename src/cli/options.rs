@@ -207,7 +207,7 @@ impl GlobalOptions {
             let is_markdown = |it: Format| matches!(it, Format::Text | Format::Reply | Format::Md);
             let is_other =
                 |it: &Format| *it != self.format && !(is_markdown(*it) && is_markdown(self.format));
-            if of_ending.is_some_and(|it| is_other(&it)) {
+            if of_ending.is_some_and(|it| is_other(&it)) || tips::of_format(&ending).is_some() {
                 let (file, name) = (output.display(), self.format.word());
                 let text = format!("`{file}` gets {name}, because `--format` or a setting says so");
                 diagnostics::warning(&text, self.terminal.stderr.colour);

@@ -29,6 +29,7 @@ use super::options::settings::Settings;
 use super::stdout;
 use super::stored_turns::{self, Together};
 use super::terminal_graphics::Images;
+use super::tips;
 use super::turn_sinks::{TurnSinks, missing_table};
 use crate::errors::{ExitStatus, exit_code};
 
@@ -225,6 +226,14 @@ fn show_page(
     flags: &ShowFlags,
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
+    let ending = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    if ending != "html"
+        && let Some(hint) = tips::of_format(&ending)
+    {
+        return Err(Failure::usage(format!("cannot write a page as `.{ending}`"))
+            .hint(hint)
+            .into());
+    }
     let file = stdout::file_of(Some(path));
     if file.is_none() && options.terminal.stdout.is_tty {
         let failure = Failure::usage("cannot write a page to a terminal");

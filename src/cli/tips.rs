@@ -51,14 +51,22 @@ const ASKING: [&str; 22] = [
 
 /// Values that are not valid for a flag, and what does it.
 const VALUES: [(&str, &[&str], &str); 8] = [
-    ("--format", &["html", "page"], "write a report with `csv-agent report last -o FILE.html`"),
+    (
+        "--format",
+        &["html", "page"],
+        "after a question, `csv-agent report last -o FILE.html` writes it as a page",
+    ),
     (
         "--format",
         &["excel", "xls", "xlsx"],
         "spreadsheets open CSV: use `--format csv -o FILE.csv`",
     ),
     ("--format", &["parquet"], "write Parquet with `csv-agent query -o FILE.parquet \"select …\"`"),
-    ("--format", &["pdf"], "write a report with `csv-agent report last -o FILE.pdf`"),
+    (
+        "--format",
+        &["pdf"],
+        "after a question, `csv-agent report last -o FILE.pdf` writes it as a PDF",
+    ),
     ("--format", &["yaml", "yml", "xml"], "for a program, use `--format json`"),
     ("--fail-on", &["error", "fail", "failed", "failure"], "use `--fail-on bad`"),
     ("--api", &["anthropic", "claude"], "use `--api messages`"),

@@ -86,8 +86,10 @@ pub(crate) fn as_json(error: &clap::Error) -> Value {
         .find(|it| !it.is_empty())
         .unwrap_or_default();
     let tip = strings(error, ContextKind::Suggested).into_iter().next();
+    let near = || did_you_mean.first().map(|it| format!("did you mean `{it}`?"));
     let usage = || strings(error, ContextKind::Usage).into_iter().next().map(|it| one_line(&it));
-    let hint = tip.or_else(usage).unwrap_or_else(|| "see `csv-agent --help`".to_owned());
+    let hint =
+        tip.or_else(near).or_else(usage).unwrap_or_else(|| "see `csv-agent --help`".to_owned());
     object("usage", &message(error), token.as_deref(), Some(&hint), &did_you_mean)
 }
 

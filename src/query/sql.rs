@@ -152,8 +152,12 @@ fn parse(sql: &str) -> Result<Statement> {
     let count = |wanted: &Token| tokens.iter().filter(|it| it.token == *wanted).count();
     let (n_opened, n_closed) = (count(&Token::LParen), count(&Token::RParen));
     let misspelt = tokens.iter().find_map(|it| clause_of(&it.token));
+    let refused = tokens.iter().find_map(refused_clause);
     let statements = parser.with_tokens_with_locations(tokens).parse_statements();
     let statements = statements.map_err(|error| {
+        if let Some(error) = refused {
+            return error;
+        }
         let error = syntax(error);
         match misspelt.or_else(|| likely_cause(&error.message, n_opened, n_closed)) {
             Some(hint) if error.hint.is_none() => error.hint(hint),
@@ -172,6 +176,44 @@ fn parse(sql: &str) -> Result<Statement> {
 
 /// Words that begin the clauses of a statement.
 const CLAUSES: [&str; 8] = ["select", "from", "where", "group", "having", "order", "limit", "join"];
+
+/// Clauses of other engines, and what to write instead.
+const REFUSED_CLAUSES: [(&str, &str); 7] = [
+    (
+        "asof",
+        "write JOIN with the condition, and QUALIFY row_number() over (partition by … order by …) = 1",
+    ),
+    ("lateral", "write the subquery in SELECT, or as a table with a condition in ON"),
+    ("pivot", "write a column for each value: sum(case when region = 'North' then price end)"),
+    ("sample", "LIMIT gives the first rows"),
+    ("summarize", "use `describe` instead of SQL"),
+    ("tablesample", "LIMIT gives the first rows"),
+    ("unpivot", "write a SELECT for each column, and UNION ALL between them"),
+];
+
+/// Returns the error for a word that begins a clause of another engine.
+fn refused_clause(token: &TokenWithSpan) -> Option<SqlError> {
+    let Token::Word(word) = &token.token else { return None };
+    let found = REFUSED_CLAUSES.iter().find(|it| word.value.eq_ignore_ascii_case(it.0));
+    let (clause, _) = found.filter(|_| word.quote_style.is_none())?;
+    Some(SqlError {
+        position: Some((token.span.start.line, token.span.start.column)),
+        ..refused(clause)
+    })
+}
+
+/// Returns the error for a clause of another engine.
+fn refused(clause: &str) -> SqlError {
+    let error = SqlError::new(format!("{} is not supported", clause.to_uppercase()));
+    match REFUSED_CLAUSES.iter().find(|it| it.0 == clause) {
+        Some((_, instead)) => error.hint(*instead),
+        None => error,
+    }
+}
+
+/// Operators that are words. None of them is meant as a name.
+const OPERATORS: [&str; 9] =
+    ["and", "between", "ilike", "in", "is", "like", "not", "or", "similar"];
 
 /// Returns the clause that a word without a meaning of its own probably begins: it has the same letters, or lacks one.
 fn clause_of(token: &Token) -> Option<String> {
@@ -202,7 +244,8 @@ fn likely_cause(message: &str, n_opened: usize, n_closed: usize) -> Option<Strin
     }
     let word = message.strip_prefix("Expected: end of statement, found: ")?;
     let is_word = word.chars().all(|it| it.is_alphanumeric() || it == '_');
-    let is_name = is_word && !CLAUSES.contains(&&*word.to_lowercase());
+    let lower = word.to_lowercase();
+    let is_name = is_word && !CLAUSES.contains(&&*lower) && !OPERATORS.contains(&&*lower);
     is_name.then(|| format!("to use `{word}` as a name, write `as {word}`"))
 }
 

@@ -125,6 +125,22 @@ const ARGUMENTS: &[Mistake] = &[
         5,
         "cannot read `short.csv`: line 2 has fewer than 2 cells",
     ),
+    ("csv-agent query 'select * from sales a asof join sales b on a.date >= b.date'", 2, "QUALIFY"),
+    ("csv-agent query 'pivot sales on product using sum(revenue)'", 2, "sum(case when"),
+    (
+        "csv-agent query 'select * from sales pivot (sum(revenue) for product in (1))'",
+        2,
+        "sum(case",
+    ),
+    ("csv-agent query 'select * from sales using sample 3'", 2, "LIMIT gives the first rows"),
+    ("csv-agent query 'summarize sales'", 2, "use `describe` instead of SQL"),
+    ("csv-agent query \"select * from sales where date > '2024'\"", 2, "as '2024-12-31'"),
+    ("csv-agent show --html x.pdf", 2, "`csv-agent report last -o FILE.pdf`"),
+    (
+        "csv-agent ask --model claude-sonnet-5-5 'how many rows'",
+        2,
+        "add `--base-url https://api.anthropic.com`",
+    ),
     ("csv-agent show 7", 5, "hint: the session has only turn 1"),
     (
         "csv-agent ask --model builtin --verdict 'how many rows' -q > /dev/null",

@@ -352,7 +352,8 @@ impl Finder<'_> {
             let message = format!("no data in `{shown}`: {found}");
             let ending = others.by_ending.keys().find(|it| !it.is_empty());
             let hint = format!(
-                "data files end with {}; name other files yourself, as in `'{}/*{}'`",
+                "data files end with {}, or `.json` with a list of objects; name other files yourself, as \
+                 in `'{}/*{}'`",
                 DATA.map(|it| format!("`.{it}`")).join(", "),
                 shown.trim_end_matches('/'),
                 ending.map_or(".txt", String::as_str),

@@ -542,6 +542,13 @@ fn remote(settings: &Settings, asked: Demands) -> anyhow::Result<ProviderChoice>
         let hint = "add `--model NAME`, or `model = \"NAME\"` to `[profiles.local]`";
         return Err(Failure::usage(message).hint(hint).into());
     }
+    let model = settings.get(&MODEL)?;
+    if model.starts_with("claude") && chosen.origin == ValueOrigin::Default {
+        let message = format!("`{model}` is a model of Anthropic, but the server is {BASE_URL}");
+        let hint =
+            "add `--base-url https://api.anthropic.com`; the key comes from `ANTHROPIC_API_KEY`";
+        return Err(Failure::usage(message).hint(hint).into());
+    }
     let (key, _) = KeySource::choose(settings)?;
     let api: Option<Api> = settings.get(&API)?.into();
     asked.check(api.unwrap_or_default().name())?;
@@ -656,7 +663,8 @@ fn not_blank(question: String) -> anyhow::Result<String> {
 }
 
 fn no_question() -> Failure {
-    let hint = "try `csv-agent ask \"How many rows are there?\"`";
+    let hint =
+        "put it in quotes after the flags, as in `csv-agent ask \"How many rows are there?\"`";
     Failure::usage("no question").hint(hint)
 }
 

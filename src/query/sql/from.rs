@@ -15,6 +15,7 @@ use super::binder::{Binder, Bound, distinct, rename};
 use super::env::{Clause, Env};
 use super::error::{Result, SqlError};
 use super::names::identifier;
+use super::refused;
 use super::scope::{ScopeColumn, is_same, listed};
 use super::types::{self, Typed, call};
 
@@ -75,9 +76,10 @@ impl Binder<'_> {
             TableFactor::TableFunction { expr, .. } => {
                 Err(function_in_from(&expr.to_string()).at(factor))
             }
-            TableFactor::Table { sample: Some(_), .. } => {
-                Err(SqlError::new("TABLESAMPLE is not supported").at(factor))
-            }
+            TableFactor::Table { sample: Some(_), .. } => Err(refused("tablesample").at(factor)),
+            TableFactor::Derived { lateral: true, .. } => Err(refused("lateral").at(factor)),
+            TableFactor::Pivot { .. } => Err(refused("pivot").at(factor)),
+            TableFactor::Unpivot { .. } => Err(refused("unpivot").at(factor)),
             _ => {
                 let text = factor.to_string();
                 let word = text.split_whitespace().next().unwrap_or_default().to_owned();

@@ -169,7 +169,12 @@ pub(crate) fn cast(value: Typed, to: Type, is_try: bool) -> Result<Typed> {
                     Scalar::Text(text) => format!("'{text}'"),
                     other => format!("{other:?}"),
                 };
-                Err(SqlError::new(format!("{text} is not a {}", name(to))))
+                let error = SqlError::new(format!("{text} is not a {}", name(to)));
+                Err(match to {
+                    Type::Date => error.hint("write a date as '2024-12-31'"),
+                    Type::Timestamp => error.hint("write a timestamp as '2024-12-31 23:59:59'"),
+                    _ => error,
+                })
             }
         };
     }
