@@ -9,6 +9,8 @@ use csv_agent_ingest::Progress;
 use csv_agent_text::sanitize;
 
 use crate::options::GlobalOptions;
+use crate::spinner;
+use crate::terminal::Terminal;
 
 /// Shorter work shows no bar.
 const BAR_AFTER: Duration = Duration::from_secs(1);
@@ -21,6 +23,7 @@ const OF_SEVERAL: &str = "{msg} {bar:20} {pos} of {len}, {eta} left";
 pub(super) struct IngestBar {
     bar: ProgressBar,
     started: Instant,
+    terminal: Terminal,
     may_show: bool,
     is_shown: AtomicBool,
     n_files: u64,
@@ -39,6 +42,7 @@ impl IngestBar {
         IngestBar {
             bar,
             started: Instant::now(),
+            terminal: options.terminal,
             may_show: options.terminal.can_redraw && !options.quiet,
             is_shown: AtomicBool::new(false),
             n_files: n_files as u64,
@@ -73,7 +77,8 @@ impl IngestBar {
             return false;
         }
         if !self.is_shown.swap(true, Ordering::Relaxed) {
-            self.bar.set_draw_target(ProgressDrawTarget::stderr());
+            let Terminal { stderr, is_width_given, .. } = self.terminal;
+            self.bar.set_draw_target(spinner::target(stderr, is_width_given));
         }
         true
     }
