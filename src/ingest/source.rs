@@ -370,6 +370,10 @@ fn missing_hint(name: &str) -> String {
     if name.contains("://") {
         return "csv-agent reads files: download it first, such as with `curl -O URL`".to_owned();
     }
+    let parts: Vec<&str> = name.split(',').collect();
+    if 1 < parts.len() && parts.iter().all(|it| Path::new(it).is_file()) {
+        return "name the files one by one, without commas".to_owned();
+    }
     let path = Path::new(name);
     let Some(wanted) = path.file_name().and_then(|it| it.to_str()) else {
         return "check the path".to_owned();

@@ -121,7 +121,7 @@ fn a_directory_without_data_says_what_it_has() {
     let run = bench.run(["ingest", "-v", "notes"]).fails_with(5);
     insta::assert_snapshot!(run.stderr(), @r##"
     error: no data in `notes`: it contains 2 .txt files
-      hint: data files end with `.csv`, `.tsv`, `.tab`, `.psv`, `.parquet`, `.pq`, `.xlsx`, `.xlsm`, `.xlsb`, `.xls`, `.ods`, `.jsonl`, `.ndjson`, `.db`, `.sqlite`, `.sqlite3`, `.arrow`, `.feather`; name other files yourself, as in `'notes/*.txt'`
+      hint: data files end with `.csv`, `.tsv`, `.tab`, `.psv`, `.parquet`, `.pq`, `.xlsx`, `.xlsm`, `.xlsb`, `.xls`, `.ods`, `.jsonl`, `.ndjson`, `.db`, `.sqlite`, `.sqlite3`, `.arrow`, `.feather`, or `.json` with a list of objects; name other files yourself, as in `'notes/*.txt'`
     "##);
     bench.run(["ingest", "-v", "notes/*.txt"]).succeeds();
     assert_eq!(names(&bench), ["a", "b"]);

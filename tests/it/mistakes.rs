@@ -141,6 +141,7 @@ const ARGUMENTS: &[Mistake] = &[
         2,
         "add `--base-url https://api.anthropic.com`",
     ),
+    ("csv-agent query -f sales.csv,sales.csv 'select 1'", 5, "one by one, without commas"),
     ("csv-agent show 7", 5, "hint: the session has only turn 1"),
     (
         "csv-agent ask --model builtin --verdict 'how many rows' -q > /dev/null",
