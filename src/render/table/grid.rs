@@ -6,8 +6,8 @@
 use std::collections::VecDeque;
 
 use comfy_table::{
-    Attribute, Cell, CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Row, Table,
-    Width, presets::UTF8_FULL_CONDENSED,
+    Cell, CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Row, Table, Width,
+    presets::UTF8_FULL_CONDENSED,
 };
 
 use csv_agent_text::{direction::isolated, fit};
@@ -39,38 +39,28 @@ impl Grid<'_> {
     pub(crate) fn draw(&self) -> String {
         let mut fillings = VecDeque::new();
         let mut table = Table::new();
-        // Otherwise comfy-table inspects stdout itself, and writes `ESC[m` even without styles.
-        table.force_no_tty().load_style(UTF8_FULL_CONDENSED);
+        table.load_style(UTF8_FULL_CONDENSED);
         table.set_content_arrangement(ContentArrangement::Disabled);
-        if self.colour {
-            table.enforce_styling();
-        }
         let headers = self.columns.iter().zip(&self.widths);
         let header: Vec<_> =
             headers.map(|(it, width)| fit::wrap(&it.header, *width, TABLE_TTY_LINES_MAX)).collect();
-        let attribute = self.colour.then_some(Attribute::Bold);
-        table.set_header(self.row(header, attribute, &mut fillings));
+        let n_header_lines = header.iter().map(Vec::len).max().unwrap_or(0);
+        table.set_header(self.row(header, &mut fillings));
         let n_rows = self.columns.iter().map(|it| it.cells.len()).max().unwrap_or(0);
         let mut has_tall = false;
         for at in 0..n_rows {
             if self.gap_at == Some(at) {
-                table.add_row(self.row(
-                    vec![vec!["…".to_owned()]; self.columns.len()],
-                    None,
-                    &mut fillings,
-                ));
+                table.add_row(
+                    self.row(vec![vec!["…".to_owned()]; self.columns.len()], &mut fillings),
+                );
             }
             let cells: Vec<_> =
                 (0..self.columns.len()).map(|column| self.cell(column, at)).collect();
             has_tall |= cells.iter().any(|it| 1 < it.len());
-            table.add_row(self.row(cells, None, &mut fillings));
+            table.add_row(self.row(cells, &mut fillings));
         }
         if self.gap_at == Some(n_rows) {
-            table.add_row(self.row(
-                vec![vec!["…".to_owned()]; self.columns.len()],
-                None,
-                &mut fillings,
-            ));
+            table.add_row(self.row(vec![vec!["…".to_owned()]; self.columns.len()], &mut fillings));
         }
         table.style_mut().header_lines.junction = Some('│');
         table.style_mut().content_lines.junction = Some('│');
@@ -82,7 +72,12 @@ impl Grid<'_> {
             let cells = u16::try_from(width + 2).unwrap_or(u16::MAX);
             column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(cells)));
         }
-        filled(&table.to_string(), fillings)
+        let mut lines: Vec<String> = table.lines().collect();
+        if self.colour {
+            // The first line is the frame.
+            lines.iter_mut().skip(1).take(n_header_lines).for_each(|it| *it = with_bold_cells(it));
+        }
+        filled(&lines.join("\n"), fillings)
     }
 
     fn cell(&self, column: usize, at: usize) -> Vec<String> {
@@ -92,12 +87,7 @@ impl Grid<'_> {
     }
 
     /// Builds a row of multi-line cells, and queues the texts for the fillers in drawing order.
-    fn row(
-        &self,
-        cells: Vec<Vec<String>>,
-        attribute: Option<Attribute>,
-        fillings: &mut VecDeque<String>,
-    ) -> Row {
+    fn row(&self, cells: Vec<Vec<String>>, fillings: &mut VecDeque<String>) -> Row {
         let n_lines = cells.iter().map(Vec::len).max().unwrap_or(0);
         for line in 0..n_lines {
             fillings.extend(
@@ -108,11 +98,16 @@ impl Grid<'_> {
             let lines: Vec<String> = lines.iter().map(|it| drawn(it)).collect();
             let alignment =
                 if column.is_right { CellAlignment::Right } else { CellAlignment::Left };
-            let cell = Cell::new(lines.join("\n")).set_alignment(alignment);
-            attribute.into_iter().fold(cell, Cell::add_attribute)
+            Cell::new(lines.join("\n")).set_alignment(alignment)
         });
         Row::from(cells.collect::<Vec<_>>())
     }
+}
+
+/// Makes the cells of a drawn line bold, with the blanks around their texts.
+fn with_bold_cells(line: &str) -> String {
+    let cells = line.trim_matches('│').split('│').map(|it| format!("\x1b[1m{it}\x1b[0m"));
+    format!("│{}│", cells.collect::<Vec<_>>().join("│"))
 }
 
 fn drawn(line: &str) -> String {
