@@ -256,7 +256,7 @@ impl GlobalOptions {
     pub(crate) fn lock(&self, command: &'static str) -> LockRequest {
         let tell: fn(&str) = diagnostics::note;
         let instead = match command {
-            "ask" | "chat" => Some("use a temporary session with `--ephemeral`"),
+            "ask" | "chat" => Some("use a temporary session with `--ephemeral -f FILE`"),
             "mcp" => Some("use another session with `--session-dir DIR`"),
             _ => None,
         };

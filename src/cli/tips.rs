@@ -74,7 +74,7 @@ const VALUES: [(&str, &[&str], &str); 8] = [
 ];
 
 /// Flags that other programs have, and the one that does it here, for the commands that have it.
-const FLAGS: [(&[&str], &str); 8] = [
+const FLAGS: [(&[&str], &str); 10] = [
     (&["sep", "separator", "delim", "field-separator"], "delimiter"),
     (&["quotechar", "quote-char"], "quote"),
     (&["enc", "charset"], "encoding"),
@@ -83,6 +83,8 @@ const FLAGS: [(&[&str], &str); 8] = [
     (&["no-headers", "noheader"], "no-header"),
     (&["o", "out", "outfile", "output-file"], "output"),
     (&["sheet-name", "worksheet", "tab"], "sheet"),
+    (&["force", "overwrite", "replace"], "if-exists"),
+    (&["fmt", "output-format", "out-format"], "format"),
 ];
 
 /// Adds a tip to the error, if the mistake is a known one. It replaces a command of a similar spelling, which is less
@@ -90,7 +92,7 @@ const FLAGS: [(&[&str], &str); 8] = [
 pub(crate) fn add(error: &mut Error, program: &Command, args: &[OsString]) {
     let Some(tip) = of_file_with_dash(error, args).or_else(|| tip(error, program)) else {
         // The parser's own tip is for values that begin with a dash.
-        let is_flag = |kind| usage::strings(error, kind).iter().any(|it| it.starts_with("--"));
+        let is_flag = |kind| usage::strings(error, kind).iter().any(|it| it.starts_with('-'));
         let is_value = |it: &String| it.contains("as a value");
         if is_flag(ContextKind::InvalidArg)
             && usage::strings(error, ContextKind::Suggested).iter().any(is_value)
@@ -183,7 +185,9 @@ fn tip(error: &Error, program: &Command) -> Option<String> {
                 return Some(tip.to_owned());
             }
             let is_flag = |wanted: &str| {
-                command.get_arguments().any(|it| it.get_long() == Some(wanted) && !it.is_hide_set())
+                let global = program.get_arguments().filter(|it| it.is_global_set());
+                let mut flags = command.get_arguments().chain(global);
+                flags.any(|it| it.get_long() == Some(wanted) && !it.is_hide_set())
             };
             let ours = FLAGS.iter().find(|it| it.0.contains(&name)).map_or(name, |it| it.1);
             match (word.starts_with('-'), name) {
@@ -199,7 +203,10 @@ fn tip(error: &Error, program: &Command) -> Option<String> {
                 (true, "column" | "columns" | "select") if command.get_name() == "describe" => {
                     Some("leave it out: `csv-agent describe` shows all columns".to_owned())
                 }
-                (true, name) if ours != name && is_flag(ours) => Some(format!("use `--{ours}`")),
+                (true, name) if ours != name && is_flag(ours) => {
+                    let value = if ours == "if-exists" { " replace" } else { "" };
+                    Some(format!("use `--{ours}{value}`"))
+                }
                 (true, _) => of_reading(ours, command, program),
                 (false, _) if command.get_name() == "query" => {
                     Some("name files with -f: `csv-agent query -f FILE \"select …\"`".to_owned())

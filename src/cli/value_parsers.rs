@@ -142,7 +142,11 @@ pub(crate) fn decimal(text: &str) -> Result<DecimalMark, String> {
 /// Parses columns of a file or a sheet: `4-6`, `D-F` or `D:F`, or a single one. Fails for anything else, and
 /// where the last is before the first.
 pub(crate) fn columns(text: &str) -> Result<ColumnSpan, String> {
-    let wrong = || format!("`{text}` is not a valid range of columns; write it as `4-6` or `D-F`");
+    let wrong = || {
+        format!(
+            "`{text}` is not a valid range of columns; write it as `4-6` or `D-F`, not with names"
+        )
+    };
     let (first, last) = text.split_once(['-', ':']).unwrap_or((text, text));
     let [first, last] = [first, last].map(|it| column_number(it.trim()));
     let (Some(first), Some(last)) = (first, last) else { return Err(wrong()) };
@@ -157,7 +161,7 @@ pub(crate) fn columns(text: &str) -> Result<ColumnSpan, String> {
 /// Returns the number of a column, which may be written as in spreadsheets; the first is 1.
 fn column_number(text: &str) -> Option<u64> {
     /// More letters exceed any file's columns.
-    const LETTERS_MAX: usize = 6;
+    const LETTERS_MAX: usize = 3;
     let is_letters =
         (1..=LETTERS_MAX).contains(&text.len()) && text.bytes().all(|it| it.is_ascii_alphabetic());
     if is_letters {

@@ -142,6 +142,21 @@ const ARGUMENTS: &[Mistake] = &[
         "add `--base-url https://api.anthropic.com`",
     ),
     ("csv-agent query -f sales.csv,sales.csv 'select 1'", 5, "one by one, without commas"),
+    ("csv-agent query \"select * from sales where date > 2024\"", 2, "compare `year(…)`"),
+    ("csv-agent ingest --columns revenue sales.csv", 2, "`4-6` or `D-F`, not with names"),
+    ("csv-agent ingest --overwrite sales.csv", 2, "use `--if-exists replace`"),
+    ("csv-agent query --output-format csv 'select 1'", 2, "use `--format`"),
+    ("csv-agent chat sales.csv --model builtin", 2, "`-f sales.csv`"),
+    (
+        "cp sales.csv b.csv && csv-agent ingest --union sales.csv b.csv",
+        5,
+        "with `--if-exists replace`, or give the new one another name with `--name`",
+    ),
+    (
+        "csv-agent -q -S in/.csv-agent ingest sales.csv && csv-agent -S in datasets",
+        3,
+        "use `--session-dir ",
+    ),
     ("csv-agent show 7", 5, "hint: the session has only turn 1"),
     (
         "csv-agent ask --model builtin --verdict 'how many rows' -q > /dev/null",

@@ -756,3 +756,12 @@ fn a_dataset_that_unpacks_to_gigabytes_is_refused_before_it_is_decoded() {
         }
     }
 }
+
+#[test]
+fn a_path_with_parents_names_the_same_session() {
+    let bench = Bench::with(["sales.csv"]);
+    let script = "unset CSV_AGENT_SESSION_DIR; mkdir in; csv-agent -q -S .csv-agent ingest sales.csv \
+                  && cd in && csv-agent -S ../.csv-agent ask --model builtin 'how many rows'";
+    let run = bench.shell(script, &[]).succeeds();
+    assert!(run.stdout().contains("**10**"), "{run}");
+}

@@ -299,6 +299,10 @@ impl Display for NameTaken {
 
 impl From<&NameTaken> for Failure {
     fn from(taken: &NameTaken) -> Failure {
+        if taken.verb == "join" {
+            let hint = "replace it with `--if-exists replace`, or give the new one another name with `--name`";
+            return Failure::input(taken.to_string()).hint(hint);
+        }
         let source = quoted(&taken.source);
         let named = format!("{}={source}", quoted(&taken.name));
         let (replace, flag) = match taken.verb {

@@ -648,7 +648,8 @@ fn read_question(from: impl Read, shown_name: &str) -> anyhow::Result<String> {
 /// Returns the question that was given as one word or several. Fails when it begins with a file, which a flag should
 /// have named.
 fn asked(words: &[String]) -> anyhow::Result<Option<String>> {
-    if let [file, _, ..] = words
+    if let [file, rest @ ..] = words
+        && (!rest.is_empty() || file.contains('.'))
         && Path::new(file).is_file()
     {
         let message = format!("the question begins with `{file}`, which is a file");

@@ -2,16 +2,18 @@
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf, absolute};
+use std::path::{Component, Path, PathBuf, absolute};
 
 use anyhow::Context;
 
+use csv_agent_session::Session;
 use csv_agent_session::directory::{Directory, NAME};
 use csv_agent_types::status::Failure;
 
 use crate::diagnostics;
 use crate::environment::Environment;
 use crate::flags::{GlobalFlags, NO_ID};
+use crate::tips;
 
 /// The session of a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -44,6 +46,8 @@ impl SessionChoice {
         let id = flags.session.as_deref().filter(|it| *it != NO_ID).map(check_id).transpose()?;
         let named = |dir: &Path, origin| {
             let dir = absolute(dir).context("cannot read the current directory")?;
+            let dir = without_parents(dir);
+            check_within(&dir)?;
             Ok(SessionChoice { dir, origin })
         };
         if let Some(dir) = &flags.session_dir {
@@ -112,14 +116,38 @@ impl SessionChoice {
     }
 }
 
+/// Resolves `..` in a path: a confined process is given a directory by its own path.
+fn without_parents(path: PathBuf) -> PathBuf {
+    let parts: Vec<Component<'_>> = path.components().collect();
+    let Some(at) = parts.iter().rposition(|it| *it == Component::ParentDir) else { return path };
+    let (head, tail) = parts.split_at(at + 1);
+    // `link/..` is not the directory of the link. A path that does not exist is reported when it is used.
+    match head.iter().collect::<PathBuf>().canonicalize() {
+        Ok(head) => tail.iter().fold(head, |path, it| path.join(it)),
+        Err(_) => path,
+    }
+}
+
+/// Rejects the directory of a project, whose session is in `.csv-agent` below it.
+fn check_within(dir: &Path) -> anyhow::Result<()> {
+    let below = dir.join(NAME);
+    if !below.is_dir() || Session::is_there(dir)? || !Session::is_there(&below)? {
+        return Ok(());
+    }
+    let message = format!("`{}` is not a session, but contains one", dir.display());
+    let hint = format!("use `--session-dir {}`", tips::quoted(&below.to_string_lossy()));
+    Err(Failure::setup(message).hint(hint).into())
+}
+
 /// Rejects an id that would leave its parent directory.
 fn check_id(id: &str) -> anyhow::Result<&str> {
     let plain = |it: char| it.is_ascii_alphanumeric() || "-_.".contains(it);
     if !id.is_empty() && id.len() <= 128 && id.chars().all(plain) && !id.starts_with('.') {
         return Ok(id);
     }
-    let message =
-        format!("`{id}` is not a valid session id; use letters, digits, `-`, `_` and `.`");
+    let message = format!(
+        "`{id}` is not a valid session id; use letters, digits, `-` and `_`, and `.` within it"
+    );
     Err(Failure::usage(message).into())
 }
 

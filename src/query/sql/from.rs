@@ -171,7 +171,7 @@ impl Binder<'_> {
         if table.value.contains(['.', '/']) {
             let path = &table.value;
             return error.hint(format!(
-                "a statement cannot name files: name the file with `-f {path}`, and its table has the \
+                "a statement cannot name files: name the file with `-f '{path}'`, and its table has the \
                  name of the file without the ending; the tables are {}",
                 listed(names())
             ));

@@ -128,7 +128,7 @@ pub(crate) fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
 /// Returns the name with its table.
 pub(crate) fn full_name(column: &ScopeColumn) -> String {
     match &column.qualifier {
-        Some(qualifier) => format!("`{qualifier}.{}`", column.name),
+        Some(qualifier) => format!("`{}.{}`", identifier(qualifier), identifier(&column.name)),
         None => format!("`{}`", column.name),
     }
 }

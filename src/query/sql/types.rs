@@ -129,6 +129,11 @@ pub(crate) fn takes_numbers(what: &str, found: Type) -> SqlError {
 
 fn disagree(a: Type, b: Type) -> SqlError {
     let message = format!("{} and {} cannot be combined", name(a), name(b));
+    let is_day = |it| matches!(it, Type::Date | Type::Timestamp | Type::Instant);
+    let is_number = |it| matches!(it, Type::Int | Type::Float);
+    if (is_day(a) && is_number(b)) || (is_number(a) && is_day(b)) {
+        return SqlError::new(message).hint("write a date as '2024-12-31', or compare `year(…)`");
+    }
     SqlError::new(message).hint(format!(
         "convert one of them: `cast(… as {})`, or `try_cast`, which gives NULL for values that do not fit",
         name(if a == Type::Text { b } else { a })
