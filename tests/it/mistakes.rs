@@ -153,7 +153,7 @@ const ARGUMENTS: &[Mistake] = &[
         "with `--if-exists replace`, or give the new one another name with `--name`",
     ),
     (
-        "csv-agent -q -S in/.csv-agent ingest sales.csv && csv-agent -S in datasets",
+        "csv-agent -q -S in/.csv-agent ingest sales.csv > in.txt && csv-agent -S in datasets",
         3,
         "use `--session-dir ",
     ),
