@@ -327,7 +327,8 @@ fn a_claim_that_changed_or_lost_its_column_is_not_decided() {
     fs::write(bench.path("checks.toml"), rules).unwrap();
     check(&bench, "").fails_with(9);
     let run = check(&bench, "--locked").fails_with(9);
-    let message = "error: no rule makes the claim `no total is below 0` of `checks.lock`";
+    let message = "error: `checks.lock` has no statement for `no sum is below 0`, and one for `no total is below 0`, which \
+                   no rule makes\n  hint: `csv-agent check --update` compiles the one and removes the other\n";
     assert!(run.stderr().contains(message), "{run}");
     check(&bench, "--update").fails_with(11);
     check(&bench, "--locked").fails_with(11);
@@ -473,7 +474,32 @@ fn a_finding_without_a_row_of_the_data_is_in_the_file_of_rules() {
     let sarif: Value = serde_json::from_slice(&fs::read(bench.path("dq.json")).unwrap()).unwrap();
     let place = &sarif["runs"][0]["results"][0]["locations"][0]["physicalLocation"];
     assert_eq!(place["artifactLocation"]["uri"], "checks.toml");
-    assert_eq!(place["region"]["startLine"], 1);
+    assert_eq!(place["region"]["startLine"], 3);
+    // What the baseline finds is in no line.
+    check(&bench, "--accept").fails_with(11);
+    fs::write(bench.path("my orders, 1.csv"), ORDERS.replace("customer,", "client,")).unwrap();
+    check(&bench, "--report sarif=dq.json").fails_with(11);
+    let sarif: Value = serde_json::from_slice(&fs::read(bench.path("dq.json")).unwrap()).unwrap();
+    let place = &sarif["runs"][0]["results"][1]["locations"][0]["physicalLocation"];
+    assert_eq!(*place, json!({"artifactLocation": {"uri": "checks.toml"}}));
+}
+
+#[test]
+fn tests_of_the_baseline_are_in_the_reports_of_a_check_that_fails() {
+    let bench = bench(&rule(KEPT.0, KEPT.1));
+    check(&bench, "--accept").succeeds();
+    let names = || {
+        let junit = fs::read_to_string(bench.path("dq.xml")).unwrap();
+        let names =
+            junit.split(" name=\"").skip(1).map(|it| it.split('"').next().unwrap().to_owned());
+        names.collect::<Vec<_>>()
+    };
+    check(&bench, "--report junit=dq.xml").succeeds();
+    let before = names();
+    assert_eq!(before.len(), 6, "{before:?}");
+    fs::remove_file(bench.path("my orders, 1.csv")).unwrap();
+    check(&bench, "--report junit=dq.xml").fails_with(5);
+    assert_eq!(names(), before);
 }
 
 #[test]

@@ -54,7 +54,7 @@ struct Proposal {
 impl Proposal {
     fn rule(&self) -> CheckRule {
         let body = RuleBody::Sql(self.sql.clone());
-        CheckRule { name: self.name.clone(), body, severity: self.severity }
+        CheckRule { name: self.name.clone(), body, severity: self.severity, line: 1 }
     }
 }
 
