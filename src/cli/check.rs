@@ -256,13 +256,17 @@ fn check(
     options: &GlobalOptions,
 ) -> anyhow::Result<()> {
     let ended = decided(path, file, flags, report, settings, options);
-    if let Err(error) = &ended
-        && report.rules.is_empty()
-    {
+    if let Err(error) = &ended {
         let hint = errors::hint_of(error).map(str::to_owned);
         let outcome = RuleOutcome::Undecided(one_line(error), hint);
-        let undecided = file.rules.iter().map(|it| it.report(outcome.clone()));
-        report.rules = undecided.collect();
+        if report.rules.is_empty() {
+            let undecided = file.rules.iter().map(|it| it.report(outcome.clone()));
+            report.rules = undecided.collect();
+        }
+        // A history of tests has those of the baseline too. What is wrong with it is the error.
+        if let (false, Ok(Some(baseline))) = (flags.accept, baseline(path, flags)) {
+            report.rules.extend(baseline.undecided(&outcome));
+        }
     }
     ended
 }
@@ -311,6 +315,12 @@ fn accept_command(path: &Path) -> String {
     format!("csv-agent check {} --accept", quoted(&path.to_string_lossy()))
 }
 
+/// Reads the baseline that the data is compared with, if there is one.
+fn baseline(path: &Path, flags: &CheckFlags) -> anyhow::Result<Option<Baseline>> {
+    let usual = Baseline::path_of(path);
+    Baseline::read(flags.against.as_ref().unwrap_or(&usual), &accept_command(path))
+}
+
 /// Compares the data with the baseline, if there is one; or makes it the baseline.
 fn compared(
     path: &Path,
@@ -327,9 +337,8 @@ fn compared(
         }
         return Ok(Vec::new());
     }
-    let named = flags.against.as_ref();
     let accept = accept_command(path);
-    match (Baseline::read(named.unwrap_or(&usual), &accept)?, named) {
+    match (baseline(path, flags)?, flags.against.as_ref()) {
         (Some(baseline), _) => baseline.changes(session, settings, &accept),
         (None, None) => Ok(Vec::new()),
         (None, Some(named)) => {

@@ -213,3 +213,21 @@ fn a_version_without_rows_has_no_other_types_and_a_key_may_have_another_type() {
          \n2 → 3 rows: 1 changed (1 cell), 1 added. Rows are matched by `id`.\nChanged cells: `total` 1.\n"
     );
 }
+
+#[test]
+fn a_day_is_its_midnight() {
+    let bench = bench(
+        "id,day,n\n1,2024-01-01,5\n2,2024-01-02,6\n3,,7\n",
+        "id,day,n\n1,2024-01-01T00:00:00,5\n2,2024-01-02T06:00:00,6\n3,,7\n",
+    );
+    let run = diff(&bench, "").fails_with(12);
+    assert_eq!(
+        run.stdout(),
+        "changed  column `day`: date → timestamp\n\
+         changed  new.csv:3: id=2, day=2024-01-02T00:00:00 → 2024-01-02T06:00:00\n\
+         \n3 rows: 1 changed (1 cell). Rows are matched by `id`.\n\
+         Changed cells: `day` 1.\n"
+    );
+    let run = diff(&bench, "--key day").fails_with(12);
+    assert!(run.stdout().contains("3 rows: 1 removed, 1 added"), "{run}");
+}

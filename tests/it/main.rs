@@ -23,6 +23,7 @@ mod chat;
 mod check_model;
 mod check_types;
 mod checks;
+mod claims;
 mod chaos;
 mod cluster;
 mod cmd;

@@ -75,6 +75,14 @@ enum ValueParts {
     Numbers { edges: Vec<f64>, counts: Vec<u64> },
 }
 
+/// What is compared of each dataset, and how severe a difference is.
+const RULES: [(&str, Assessment); 4] = [
+    ("columns", Assessment::Bad),
+    ("number of rows", Assessment::Warning),
+    ("missing values", Assessment::Warning),
+    ("distributions", Assessment::Warning),
+];
+
 impl Baseline {
     /// Returns the path of the baseline of a file of rules, which is beside it.
     pub(super) fn path_of(checks: &Path) -> PathBuf {
@@ -139,21 +147,27 @@ impl Baseline {
             let table = TableNow { name, dataset, session, settings };
             let edges = dataset.columns.iter().map(|it| then.edges_of(it)).collect::<Vec<_>>();
             let now = table.described(&edges)?;
-            let parts = [
-                ("columns", Assessment::Bad, then.other_columns(&now)),
-                ("number of rows", Assessment::Warning, then.other_size(&now)),
-                ("missing values", Assessment::Warning, then.other_missing(&now)),
-                ("distributions", Assessment::Warning, then.other_distributions(&now)),
+            let differences = [
+                then.other_columns(&now),
+                then.other_size(&now),
+                then.other_missing(&now),
+                then.other_distributions(&now),
             ];
-            reports.extend(parts.map(|(what, severity, rows)| {
+            reports.extend(RULES.iter().zip(differences).map(|((what, severity), rows)| {
                 let outcome = match rows.len() {
                     0 => RuleOutcome::Kept,
                     n => RuleOutcome::Broken(n as u64, rows),
                 };
-                report(name, what, severity, outcome)
+                report(name, what, *severity, outcome)
             }));
         }
         Ok(reports)
+    }
+
+    /// Returns the results where the data was not compared.
+    pub(super) fn undecided(&self, outcome: &RuleOutcome) -> Vec<RuleReport> {
+        let rules = self.datasets.iter().flat_map(|it| RULES.iter().map(move |rule| (it, rule)));
+        rules.map(|(it, rule)| report(&it.name, rule.0, rule.1, outcome.clone())).collect()
     }
 }
 
@@ -168,6 +182,7 @@ fn report(dataset: &str, what: &str, severity: Assessment, outcome: RuleOutcome)
         compiled_by: None,
         sql: None,
         severity,
+        line: None,
         duration,
         outcome,
     }

@@ -5,7 +5,9 @@
 //! those who understand more.
 
 mod condition;
+mod figure;
 mod reader;
+mod text;
 mod tokens;
 
 use std::collections::BTreeSet;
@@ -16,7 +18,25 @@ use csv_agent_types::dataset_names::words;
 
 use condition::RowCondition;
 use reader::ClaimReader;
+pub(super) use reader::NUMBERS;
 use tokens::{ClaimToken, tokens};
+
+/// Words for rows.
+const ROWS: [&str; 6] = ["rows", "row", "records", "record", "entries", "lines"];
+/// What is said of values that come more than once.
+const TWICE: [&str; 9] = [
+    "is used twice",
+    "is used more than once",
+    "appears twice",
+    "occurs twice",
+    "appears more than once",
+    "occurs more than once",
+    "comes twice",
+    "is repeated",
+    "is duplicated",
+];
+/// How often values come that come once.
+const ONCE: [&str; 5] = ["exactly once", "only once", "at most once", "no more than once", "once"];
 
 /// A dataset that claims may be about.
 #[derive(Debug)]
@@ -58,7 +78,15 @@ pub(super) fn read<'a>(claim: &str, tables: &'a [ClaimTable]) -> Vec<(&'a str, F
     let mut found: Vec<(bool, &str, FormClaim)> = Vec::new();
     for table in tables {
         let mut reader = ClaimReader { claim, tokens: &tokens, at: 0, table, names_table: false };
-        let forms = [ClaimReader::share, ClaimReader::size, ClaimReader::key, ClaimReader::rule];
+        let forms = [
+            ClaimReader::share,
+            ClaimReader::size,
+            ClaimReader::different,
+            ClaimReader::counted,
+            ClaimReader::figure,
+            ClaimReader::key,
+            ClaimReader::rule,
+        ];
         let read = forms.into_iter().find_map(|form| {
             (reader.at, reader.names_table) = (0, false);
             form(&mut reader).filter(|_| reader.is_at_end())
@@ -72,7 +100,7 @@ pub(super) fn read<'a>(claim: &str, tables: &'a [ClaimTable]) -> Vec<(&'a str, F
 }
 
 impl ClaimReader<'_> {
-    /// `COND`, `if COND then COND`, `COND if COND`, `COND unless COND`, `COND only if COND`
+    /// `COND`, `if COND then COND`, `COND if COND`, `COND unless COND`, `COND only if COND`, `COND implies COND`
     fn rule(&mut self) -> Option<FormClaim> {
         let found = self
             .attempt(|it| {
@@ -85,7 +113,14 @@ impl ClaimReader<'_> {
             .or_else(|| self.attempt(Self::only_if))
             .or_else(|| {
                 self.attempt(|it| {
-                    let then = it.condition()?;
+                    let then = it
+                        .attempt(Self::never)
+                        .or_else(|| it.attempt(Self::of_value))
+                        .or_else(|| it.attempt(Self::either))
+                        .or_else(|| it.condition())?;
+                    if it.words("implies") {
+                        return then.implies(it.condition()?);
+                    }
                     if it.any(&["only if", "only when", "only where"]) {
                         return then.implies(it.condition()?);
                     }
@@ -100,6 +135,33 @@ impl ClaimReader<'_> {
                 })
             })?;
         Some(self.of_rows(&found))
+    }
+
+    /// `no date is in the future`
+    fn never(&mut self) -> Option<RowCondition> {
+        self.words("no").then_some(())?;
+        let column = self.bare_column()?;
+        let (found, is_negative) = self.predicate(column)?;
+        // `no a is not missing` and `no id is unique` are hardly meant.
+        (!is_negative && !found.is_window).then(|| found.not())
+    }
+
+    /// `price of MSFT is below 100`: those rows only
+    fn of_value(&mut self) -> Option<RowCondition> {
+        let column = self.column()?;
+        self.any(&["of the", "of", "in the", "in", "for the", "for", "from the", "from"])
+            .then_some(())?;
+        let (of, value) = self.only_value()?;
+        (of.name != column.name).then_some(())?;
+        let value = literal(&value);
+        let rows = of.condition(&format!("{} = {value}", of.sql()), &format!("is {value}"));
+        rows.implies(self.predicate(column)?.0)
+    }
+
+    /// `either a is 0 or b is 'x'`
+    fn either(&mut self) -> Option<RowCondition> {
+        self.words("either").then_some(())?;
+        self.condition().filter(|it| it.sql.contains(") or ("))
     }
 
     /// `state is only set when country is US`
@@ -126,9 +188,8 @@ impl ClaimReader<'_> {
 
     /// `at most 5 % of emails are missing`, `email is at least 95% complete`
     fn share(&mut self) -> Option<FormClaim> {
-        let (op, percent, kind) =
+        let (test, of, condition) =
             self.attempt(Self::share_of).or_else(|| self.attempt(Self::part))?;
-        let (of, condition) = kind;
         let table = identifier(&self.table.name);
         let all = match &of {
             Some(column) => format!("count({})", identifier(column)),
@@ -138,30 +199,27 @@ impl ClaimReader<'_> {
             "select 100.0 * count(*) filter (where {}) / nullif({all}, 0) as percent from {table}",
             condition.sql
         );
-        let sql = format!("select *\nfrom ({share}) as share\nwhere not (percent {op} {percent})");
+        let sql = format!("select *\nfrom ({share}) as share\nwhere not (percent {test})");
         let rows = match &of {
             Some(column) => format!("the rows of `{}` that have `{column}`", self.table.name),
             None => format!("the rows of `{}`", self.table.name),
         };
-        let reading =
-            format!("the share of {rows} in which {} is {op} {percent} %", condition.words);
+        let reading = format!("the share of {rows} in which {} is {test} %", condition.words);
         Some(FormClaim { sql, reading, columns: self.named(&condition.columns) })
     }
 
     /// `at most 5 % of emails are missing`, `at least 90% of orders have a customer`
-    #[expect(clippy::type_complexity, reason = "the parts of one form")]
-    fn share_of(&mut self) -> Option<(&'static str, String, (Option<String>, RowCondition))> {
-        let op = self.comparison()?;
-        let percent = self.percent()?;
+    fn share_of(&mut self) -> Option<(String, Option<String>, RowCondition)> {
+        let test = self.percentage()?;
         self.words("of").then_some(())?;
         self.any(&["all the", "all", "the"]);
-        if self.table_name() || self.any(&["rows", "records", "entries"]) {
+        if self.table_name() || self.any(&ROWS) {
             let condition = self
                 .attempt(Self::has_column)
                 .or_else(|| self.attempt(Self::are_value))
                 .or_else(|| self.words("where").then(|| self.condition()).flatten())
                 .filter(|it| !it.is_window)?;
-            return Some((op, percent, (None, condition)));
+            return Some((test, None, condition));
         }
         let column = self.column()?;
         let (condition, _) = self.predicate(column)?;
@@ -172,93 +230,87 @@ impl ClaimReader<'_> {
         let is_of_all =
             condition.sql.contains(" is null") || condition.sql.contains(" is not null");
         let of = (!is_of_all).then(|| column.name.clone());
-        Some((op, percent, (of, condition)))
+        Some((test, of, condition))
     }
 
     /// `email is at least 95% complete`
-    #[expect(clippy::type_complexity, reason = "the parts of one form")]
-    fn part(&mut self) -> Option<(&'static str, String, (Option<String>, RowCondition))> {
+    fn part(&mut self) -> Option<(String, Option<String>, RowCondition)> {
         let column = self.column()?;
         self.any(&["must be", "should be", "is", "are"]).then_some(())?;
-        let op = self.comparison()?;
-        let percent = self.percent()?;
+        let test = self.percentage()?;
         let condition = self.test(column)?;
-        condition.is_presence.then_some((op, percent, (None, condition)))
+        condition.is_presence.then_some((test, None, condition))
+    }
+
+    /// `at most 5 %`, `between 40% and 60%`, `more than half`
+    fn percentage(&mut self) -> Option<String> {
+        if self.words("between") {
+            let low = self.number()?;
+            let _ = self.sign("%");
+            self.words("and").then_some(())?;
+            return Some(format!("between {low} and {}", self.percent()?));
+        }
+        let op = self.comparison()?;
+        Some(format!("{op} {}", self.percent()?))
     }
 
     fn percent(&mut self) -> Option<String> {
+        if self.words("half") {
+            return Some("50".to_owned());
+        }
         let percent = self.number()?;
         (self.sign("%") || self.any(&["percent", "per cent"])).then_some(percent)
     }
 
     /// `have a customer_id`, `have no email`, `are missing an email`
     fn has_column(&mut self) -> Option<RowCondition> {
-        let is_missing = if self.any(&["have no", "has no", "are missing", "lack"]) {
-            true
-        } else {
+        let is_none = self.any(&["have no", "has no"]);
+        let is_missing = is_none || self.any(&["are missing", "lack"]);
+        if !is_missing {
             self.any(&["have", "has"]).then_some(())?;
-            false
-        };
+        }
         self.any(&["an", "a", "the", "its", "their"]);
         let column = self.column()?;
-        Some(RowCondition::of_presence(&column.name, !is_missing))
+        // `have no discount` may be that it is 0.
+        let is_open = is_none && column.is_number();
+        (!is_open).then(|| RowCondition::of_presence(&column.name, !is_missing))
     }
 
     /// `are cancelled`, which is a value of one column
     fn are_value(&mut self) -> Option<RowCondition> {
-        self.any(&["are in", "is in", "are", "is"]).then_some(())?;
-        let at = self.at;
-        let mut found = Vec::new();
-        for column in &self.table.columns {
-            self.at = at;
-            if let Some(value) = self.known_value(column) {
-                let value = literal(&value);
-                let sql = format!("{} = {value}", column.sql());
-                found.push((self.at, column.condition(&sql, &format!("is {value}"))));
-            }
-        }
-        let (end, condition) = found.pop().filter(|_| found.is_empty())?;
-        self.at = end;
-        Some(condition)
+        self.any(&["are in", "is in", "are from", "come from", "are", "is"]).then_some(())?;
+        self.words("the");
+        let (column, value) = self.only_value()?;
+        let value = literal(&value);
+        let sql = format!("{} = {value}", column.sql());
+        Some(column.condition(&sql, &format!("is {value}")))
     }
 
-    /// `orders has between 100 and 1000 rows`
+    /// `orders has between 100 and 1000 rows`, `fewer than 5000 rows`
     fn size(&mut self) -> Option<FormClaim> {
-        self.any(&[
-            "there must be",
-            "there should be",
-            "there are",
-            "the number of rows of",
-            "the",
-        ]);
+        self.any(&["the table", "the file", "the data", "the number of rows of", "the"]);
         let is_before = self.table_name();
-        if is_before {
+        let is_said = if is_before {
             self.any(&["must have", "should have", "has", "have", "contains"]).then_some(())?;
-        }
-        let condition = if self.words("between") {
-            let low = self.number()?;
-            self.words("and").then_some(())?;
-            format!("between {low} and {}", self.number()?)
+            true
         } else {
-            let op = self.comparison()?;
-            format!("{op} {}", self.number()?)
+            self.any(&["there must be", "there should be", "there are", "has", "have", "contains"])
         };
-        if is_before {
-            self.any(&["rows", "records", "entries", "lines"]).then_some(())?;
+        let test = self.count(is_said)?;
+        if self.any(&ROWS) {
+            if !is_before && self.any(&["in", "of"]) {
+                self.table_name().then_some(())?;
+            }
         } else {
-            let is_named = self.table_name();
-            let is_of = !is_named
-                && self.any(&["rows", "records", "entries", "lines"])
-                && self.any(&["in", "of"])
-                && self.table_name();
-            (is_named || is_of).then_some(())?;
+            (!is_before && self.table_name()).then_some(())?;
         }
         let table = &self.table.name;
         let sql = format!(
-            "select *\nfrom (select count(*) as n from {}) as size\nwhere not (n {condition})",
+            "select *\nfrom (select count(*) as n from {}) as size\nwhere not ({test})",
             identifier(table)
         );
-        let reading = format!("the number of rows of `{table}` is {condition}");
+        let test = test.strip_prefix("n ").unwrap_or(&test);
+        let reading = format!("the number of rows of `{table}` is {test}");
         Some(FormClaim { sql, reading, columns: Vec::new() })
     }
 
@@ -277,26 +329,24 @@ impl ClaimReader<'_> {
             let condition = RowCondition::joined(present.collect(), "and")?;
             return Some(self.of_rows(&condition));
         }
+        if let Some(found) = self.attempt(Self::primary_key) {
+            return Some(found);
+        }
         let columns = self
             .attempt(|it| {
                 it.words("no").then_some(())?;
+                let is_combined = it.words("combination of");
+                if is_combined {
+                    let (columns, "and") = it.columns()? else { return None };
+                    return it.any(&TWICE).then_some(columns);
+                }
                 let column = it.column()?;
-                let verbs = [
-                    "is used twice",
-                    "is used more than once",
-                    "appears twice",
-                    "occurs twice",
-                    "appears more than once",
-                    "occurs more than once",
-                    "comes twice",
-                    "is repeated",
-                ];
-                it.any(&verbs).then(|| vec![column])
+                it.any(&TWICE).then(|| vec![column])
             })
             .or_else(|| {
                 self.attempt(|it| {
                     it.words("no two").then_some(())?;
-                    let is_of_rows = it.any(&["rows", "records", "entries"]) || it.table_name();
+                    let is_of_rows = it.any(&ROWS) || it.table_name();
                     let is_same =
                         it.any(&["have the same", "share the same", "share a", "share an"]);
                     (is_of_rows && is_same).then_some(())?;
@@ -306,6 +356,8 @@ impl ClaimReader<'_> {
             .or_else(|| {
                 self.attempt(|it| {
                     let is_combined = it.any(&[
+                        "the combinations of",
+                        "combinations of",
                         "the combination of",
                         "each combination of",
                         "every combination of",
@@ -314,9 +366,19 @@ impl ClaimReader<'_> {
                     ]);
                     let (columns, "and") = it.columns()? else { return None };
                     let is_together = it.any(&["together", "combined", "in combination"]);
-                    it.any(&["must be", "should be", "is", "are", "form a"]).then_some(())?;
-                    let is_unique = it.any(&["always unique", "unique"]);
+                    let is_unique = if it.any(&["identify", "uniquely identify"]) {
+                        it.any(&["a", "each", "every", "one"]);
+                        it.any(&ROWS) || it.table_name()
+                    } else if it.any(&["occurs", "appears"]) {
+                        it.any(&ONCE)
+                    } else {
+                        it.any(&["must be", "should be", "is", "are"]).then_some(())?;
+                        it.any(&["always unique", "unique"])
+                    };
                     let is_after = it.any(&["together", "in combination"]);
+                    if it.words("in") {
+                        it.table_name().then_some(())?;
+                    }
                     let is_whole = 1 < columns.len() && (is_combined || is_together || is_after);
                     (is_unique && is_whole).then_some(columns)
                 })
@@ -332,6 +394,31 @@ impl ClaimReader<'_> {
         );
         let told: Vec<String> = columns.iter().map(|it| format!("`{}`", it.name)).collect();
         let reading = format!("no two rows of `{table}` have the same {}", told.join(" and "));
+        let columns = columns.iter().map(|it| it.name.clone()).collect();
+        Some(FormClaim { sql, reading, columns: self.named(&columns) })
+    }
+}
+
+impl ClaimReader<'_> {
+    /// `order_id is the primary key`, `order_id and line form a primary key`
+    fn primary_key(&mut self) -> Option<FormClaim> {
+        let (columns, "and") = self.columns()? else { return None };
+        self.any(&["must be", "should be", "is", "are", "form", "forms", "make up"])
+            .then_some(())?;
+        self.any(&["the primary key", "a primary key", "the key", "a key", "primary key"])
+            .then_some(())?;
+        if self.any(&["of", "in"]) {
+            self.table_name().then_some(())?;
+        }
+        let names: Vec<String> = columns.iter().map(|it| it.sql()).collect();
+        let missing: Vec<String> = names.iter().map(|it| format!("{it} is null")).collect();
+        let (table, names) = (&self.table.name, names.join(", "));
+        let sql = format!(
+            "select *\nfrom {}\nqualify {} or count(*) over (partition by {names}) > 1",
+            identifier(table),
+            missing.join(" or ")
+        );
+        let reading = format!("in every row of `{table}`: {names} is present, and in no other row");
         let columns = columns.iter().map(|it| it.name.clone()).collect();
         Some(FormClaim { sql, reading, columns: self.named(&columns) })
     }

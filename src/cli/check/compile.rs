@@ -19,7 +19,7 @@ use csv_agent_types::status::{BUILTIN, Failure, FailureKind, StopReason};
 
 use super::claims::{self, ClaimColumn, ClaimTable, FormClaim};
 use super::lock::CompiledClaim;
-use super::misread::{YEARS, misread, words};
+use super::misread::{YEARS, advice, misread, words};
 use crate::describe::{self, Described};
 use crate::flags::TurnFlags;
 use crate::options::settings::Settings;
@@ -158,7 +158,8 @@ fn read(
         return Err(Failure::new(kind, message).into());
     };
     if reply.stop_reason != StopReason::Complete {
-        return Ok(Err(reason(&reply.text)));
+        let why = reason(&reply.text);
+        return Ok(Err(advice(claim).map_or(why.clone(), |advice| format!("{advice} ({why})"))));
     }
     let last = session.history()?.items().pop();
     let document = last.and_then(|it| serde_json::from_str::<Value>(&it.text()).ok());
@@ -284,8 +285,11 @@ fn uncounted<'a>(claim: &'a str, sql: &str) -> Option<&'a str> {
     let is_number = |it: &&str| digits(it).parse::<f64>().is_ok();
     words(claim).filter(is_number).find(|it| {
         // With a sign or without, and as the statement writes it: 5.0 as 5.
-        let number = digits(it).parse::<f64>().map(|it| it.to_string()).unwrap_or_default();
-        !sql.contains(&digits(it)) && !sql.contains(&number)
+        let number = digits(it).parse::<f64>().unwrap_or_default();
+        // `after 2011` is from the first day of 2012.
+        let is_bound =
+            YEARS.contains(&number) && sql.contains(&format!("'{}-01-01'", number + 1.0));
+        !is_bound && !sql.contains(&digits(it)) && !sql.contains(&number.to_string())
     })
 }
 
@@ -340,6 +344,7 @@ mod tests {
         let sql = "select * from t where not (a >= 1 and b <= 2.5) and c <= 1000";
         assert_eq!(uncounted("a is at least 1.0, b at most 2.5, and c 1,000.", sql), None);
         assert_eq!(uncounted("at most 7 of them", sql), Some("7"));
+        assert_eq!(uncounted("no day is after 2011", "day >= date '2012-01-01'"), None);
     }
 
     #[test]

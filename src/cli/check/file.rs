@@ -69,6 +69,8 @@ pub(super) struct CheckRule {
     pub body: RuleBody,
     /// How severe it is when the data breaks it.
     pub severity: Assessment,
+    /// Its line in the file.
+    pub line: usize,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,7 +90,8 @@ impl CheckRule {
             RuleBody::Sql(sql) => (None, Some(sql.clone())),
         };
         let (reading, compiled_by) = (None, None);
-        RuleReport { name, claim, reading, compiled_by, sql, severity, duration, outcome }
+        let line = Some(self.line);
+        RuleReport { name, claim, reading, compiled_by, sql, severity, line, duration, outcome }
     }
 
     /// Returns what it says in words.
@@ -358,7 +361,7 @@ impl ChecksReader<'_> {
                 return Err(self.mistake(at, format!("`{name}` has {what}"), Some(hint)));
             }
         };
-        Ok(CheckRule { name, body, severity })
+        Ok(CheckRule { name, body, severity, line: line_of(self.text, at) })
     }
 
     fn unknown(&self, key: &MemberKey, known: &[&str]) -> Mistake {
@@ -396,10 +399,14 @@ mod tests {
         let paths = ["orders=ci/data/o-*.csv", "items=ci/i.csv", "items=/j.csv"].map(PathBuf::from);
         let inputs = found.inputs();
         assert_eq!((inputs.len(), &inputs[0].arguments[..]), (1, &paths[..]));
-        let rule = |name: &str, body, severity| CheckRule { name: name.to_owned(), body, severity };
+        let rule = |name: &str, body, severity, line| {
+            let name = name.to_owned();
+            CheckRule { name, body, severity, line }
+        };
         let claim = RuleBody::Claim("ids are unique".to_owned());
         let sql = RuleBody::Sql("select 1".to_owned());
-        let rules = [rule("one", claim, Assessment::Bad), rule("two", sql, Assessment::Warning)];
+        let rules =
+            [rule("one", claim, Assessment::Bad, 4), rule("two", sql, Assessment::Warning, 7)];
         assert_eq!(found.rules, rules);
     }
 

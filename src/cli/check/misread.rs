@@ -5,8 +5,10 @@
 
 use std::ops::RangeInclusive;
 
-use csv_agent_types::catalog::{Catalog, Column};
+use csv_agent_types::catalog::{Catalog, Column, DType};
 use csv_agent_types::dataset_names;
+
+use super::claims::NUMBERS;
 
 /// Numbers that are rather years.
 pub(super) const YEARS: RangeInclusive<f64> = 1900.0..=2099.0;
@@ -27,6 +29,21 @@ const DIFFERENCES: [&str; 14] = [
     "more", "less", "above", "below", "higher", "lower", "greater", "older", "younger", "longer",
     "shorter", "later", "earlier", "after",
 ];
+/// Words for values that are missing or not.
+const PRESENCE: [&str; 10] = [
+    "missing", "null", "nulls", "empty", "blank", "given", "present", "known", "filled",
+    "populated",
+];
+/// Words for what is computed of many values.
+const FIGURES: [&str; 17] = [
+    "average", "mean", "median", "total", "sum", "minimum", "min", "smallest", "lowest", "maximum",
+    "max", "largest", "highest", "biggest", "latest", "newest", "earliest",
+];
+/// What computes them, in a statement.
+const FUNCTIONS: [&str; 8] =
+    ["avg(", "median(", "sum(", "min(", "max(", "quantile_cont(", "count(", "limit "];
+/// What to write for keys of several columns.
+const UNIQUE: &str = "write `… and … together are unique`, or a rule for each column";
 /// Units of time whose rows can be missing.
 const TIMES: [&str; 11] =
     ["day", "days", "week", "weeks", "month", "months", "hour", "hours", "year", "years", "dates"];
@@ -37,12 +54,48 @@ pub(super) fn misread(claim: &str, sql: &str, catalog: &Catalog) -> Option<Strin
     negated(&words)
         .or_else(|| unknown(&words, sql))
         .or_else(|| gap(&words, catalog))
+        .or_else(|| presence(&words, sql, catalog))
+        .or_else(|| figure(&words, sql, catalog))
+        .or_else(|| number_of(&words, sql))
+        .or_else(|| alternatives(claim, sql))
+        .or_else(|| each_or_all(&words, sql))
+        .or_else(|| no_more(&words, sql))
+        .or_else(|| none_of(&words, sql, catalog))
+        .or_else(|| longer(&words, sql, catalog))
         .or_else(|| difference(&words, sql))
         .or_else(|| since(&words, sql))
-        .or_else(|| counted(&words, sql))
+        .or_else(|| counted(&words, sql, catalog))
         .or_else(|| pattern(claim, sql))
         .or_else(|| rows_or_value(&words, sql, catalog))
         .or_else(|| sibling(claim, sql, catalog))
+}
+
+/// Returns what to write instead of a claim that is not understood, where its words tell.
+pub(super) fn advice(claim: &str) -> Option<&'static str> {
+    let words = lower_words(claim);
+    let has = |all: &[&str]| words.iter().any(|it| all.contains(&it.as_str()));
+    let has_quotes = claim.contains(['\'', '"', '“']);
+    if !has_quotes && has(&["matches", "match"]) {
+        return Some("put the regular expression in quotes");
+    }
+    if !has_quotes && has(&["starts", "ends", "begins", "contains"]) && has(&["with", "contains"]) {
+        return Some("put the text in quotes");
+    }
+    if has(&["ascending", "descending", "sorted", "increasing", "decreasing", "increases"]) {
+        return Some("claims are not about the order of rows: write the rule as `sql`");
+    }
+    let compares =
+        ["most", "least", "exactly", "above", "below", "over", "under", "than", "between"];
+    if has(&["maximum", "max", "minimum", "min", "highest", "lowest"]) && !has(&compares) {
+        return Some("write `is at most …`, `is at least …` or `is exactly …`");
+    }
+    if has(&["unique"]) && has(&["and"]) {
+        return Some(UNIQUE);
+    }
+    let is_number = |it: &String| it.parse::<f64>().is_ok();
+    let is_counted = words.first().is_some_and(|it| it == "there")
+        && words.iter().any(|it| is_number(it) || NUMBERS.contains(&it.as_str()));
+    is_counted.then_some("count `rows`, or `different` values, as in `there are 6 different …`")
 }
 
 /// Returns the words and numbers of a claim.
@@ -80,11 +133,114 @@ fn gap(words: &[String], catalog: &Catalog) -> Option<String> {
             name == it || name == it.trim_end_matches('s')
         })
     };
+    if words.iter().any(|it| !TIMES.contains(&it.as_str()) && is_column(it)) {
+        return None;
+    }
     let has_gaps = words.iter().any(|it| it == "gap" || it == "gaps");
     let is_missing = |it: &String| it == "missing" || it == "present";
     let is_time = |it: &&String| TIMES.contains(&it.as_str()) && !is_column(it);
     (has_gaps || words.iter().any(is_missing) && words.iter().any(|it| is_time(&it)))
         .then(|| "rows that are not there are not looked for: write the rule as `sql`".to_owned())
+}
+
+/// Returns whether a word is a part of a column's name, or of a text of the statement.
+fn is_name_or_text(word: &str, sql: &str, catalog: &Catalog) -> bool {
+    let texts = sql.to_lowercase();
+    let mut texts = texts.split('\'').skip(1).step_by(2);
+    columns(catalog).any(|it| dataset_names::words(&it.name).iter().any(|it| it == word))
+        || texts.any(|it| it.contains(word))
+}
+
+/// Returns why a word for missing values was left out: `price is given from 2000 to 2010`.
+fn presence(words: &[String], sql: &str, catalog: &Catalog) -> Option<String> {
+    // At the end of a statement, it only leaves rows out.
+    let is_tested =
+        ["is null", "is not null)", "is not null and", "is not null\n", "count(distinct"];
+    let word = words.iter().find(|it| PRESENCE.contains(&it.as_str()))?;
+    let is_read =
+        is_tested.iter().any(|it| sql.contains(it)) || is_name_or_text(word, sql, catalog);
+    (!is_read).then(|| format!("`{word}` is left out: write `… is not missing if …`"))
+}
+
+/// Returns why a word for a number of many values was left out: `the latest day is 2024-01-01`.
+fn figure(words: &[String], sql: &str, catalog: &Catalog) -> Option<String> {
+    let word = words.iter().find(|it| FIGURES.contains(&it.as_str()))?;
+    let is_read =
+        FUNCTIONS.iter().any(|it| sql.contains(it)) || is_name_or_text(word, sql, catalog);
+    (!is_read).then(|| format!("`{word}` is left out: write `the {word} COLUMN is at least …`"))
+}
+
+/// Returns why several columns were taken for one key: each of them may be meant.
+fn each_or_all(words: &[String], sql: &str) -> Option<String> {
+    const TOGETHER: [&str; 7] =
+        ["together", "combination", "combinations", "combined", "pair", "pairs", "key"];
+    let key = sql.split("partition by ").nth(1)?.split(')').next()?;
+    let has = |all: &[&str]| words.iter().any(|it| all.contains(&it.as_str()));
+    let is_open = key.contains(", ") && has(&["unique", "distinct"]) && !has(&TOGETHER);
+    is_open.then(|| UNIQUE.to_owned())
+}
+
+/// Returns why `no` was taken for the opposite of what follows: `a is no more than 5`.
+fn no_more(words: &[String], sql: &str) -> Option<String> {
+    let mut places = words.windows(3).enumerate().skip(1);
+    let (_, bound) =
+        places.find(|it| it.1[0] == "no" && it.1[2] == "than" && words[it.0 - 1] != "and")?;
+    let is_opposite = !sql.contains("not (") && !sql.contains(" holds ");
+    is_opposite.then(|| {
+        format!("`{}` is not read reliably: write `at most` or `at least`", bound.join(" "))
+    })
+}
+
+/// Returns why a number may be 0 and not missing: `have no discount`.
+fn none_of(words: &[String], sql: &str, catalog: &Catalog) -> Option<String> {
+    let is_number = |it: &&Column| matches!(it.dtype, DType::Int64 | DType::Float64);
+    let name = words.windows(3).find_map(|it| {
+        let has_none = ["have", "has"].contains(&&*it[0]) && it[1] == "no";
+        let mut numbers = columns(catalog).filter(is_number);
+        numbers.find(|column| has_none && column.name.to_lowercase() == it[2])
+    })?;
+    let name = &name.name;
+    (sql.contains(" is null") && !words.iter().any(|it| PRESENCE.contains(&it.as_str()))).then(
+        || format!("`no {name}` may be 0 or missing: write `{name} is 0` or `{name} is missing`"),
+    )
+}
+
+/// Returns why the order of texts was taken for their length.
+fn longer(words: &[String], sql: &str, catalog: &Catalog) -> Option<String> {
+    let word = words.iter().find(|it| *it == "longer" || *it == "shorter")?;
+    let is_ordered = |it: &Column| {
+        it.dtype == DType::String
+            && [">", "<"].iter().any(|sign| sql.contains(&format!("{} {sign}", it.name)))
+    };
+    columns(catalog)
+        .any(is_ordered)
+        .then(|| format!("`{word}` needs a number of characters, or write the rule as `sql`"))
+}
+
+/// Returns why a number of things was taken for their values: `there are between 5 and 9 flights`.
+fn number_of(words: &[String], sql: &str) -> Option<String> {
+    let is_number = |it: &&String| it.parse::<f64>().is_ok();
+    let is_number_of = words.first().is_some_and(|it| it == "there");
+    let n = words.iter().take(6).find(is_number).filter(|it| *it != "1")?;
+    (is_number_of && sql.contains("count(*) >= 1 as holds"))
+        .then(|| format!("`{n} …` may be a number of rows: write `{n} rows`, or `{n} different …`"))
+}
+
+/// Returns why one of several values was taken for a condition of its own: `they are a, b or c`.
+fn alternatives(claim: &str, sql: &str) -> Option<String> {
+    let claim = claim.to_lowercase();
+    let text = |it: &str| it.split('\'').next().unwrap_or_default().to_lowercase();
+    let mut single = sql.split("= '").skip(1).map(text);
+    let all: Vec<String> = sql.split('\'').skip(1).step_by(2).map(str::to_lowercase).collect();
+    let value = single.find(|it| {
+        let is_listed = |next: &String| {
+            [", ", " or ", ", or "]
+                .iter()
+                .any(|between| claim.contains(&format!("{it}{between}{next}")))
+        };
+        claim.contains(" or ") && all.iter().any(|next| next != it && is_listed(next))
+    })?;
+    Some(format!("`{value}` is a value of another column than the others: name the column"))
 }
 
 fn difference(words: &[String], sql: &str) -> Option<String> {
@@ -113,11 +269,28 @@ fn since(words: &[String], sql: &str) -> Option<String> {
     (!ends && sql.contains(">=")).then(|| format!("write `in {year}`, or `since {year}`"))
 }
 
-fn counted(words: &[String], sql: &str) -> Option<String> {
-    let mut pairs = words.iter().zip(words.iter().skip(1));
-    let (_, n) = pairs.find(|it| it.0 == "with" && it.1.parse::<f64>().is_ok())?;
-    sql.contains("count(distinct")
-        .then(|| format!("`with {n}` may be a value, and not a number of different values"))
+/// Returns why a number may be no number of different values: `with 8 cylinders`, `8 cylinder cars`, and in
+/// `flights`, `at least 5 flights`.
+fn counted(words: &[String], sql: &str, catalog: &Catalog) -> Option<String> {
+    let name = sql.split("count(distinct ").nth(1)?.split(')').next()?.trim_matches('"');
+    if words.iter().any(|it| ["different", "distinct", "unique"].contains(&it.as_str())) {
+        return None;
+    }
+    let stem = |it: &str| it.trim_end_matches('s').to_lowercase();
+    let noun = dataset_names::words(name).pop().map(|it| stem(&it))?;
+    let is_table = catalog.iter().any(|it| {
+        let last = dataset_names::words(it.0).pop();
+        last.is_some_and(|it| stem(&it) == noun) && words.iter().any(|it| stem(it) == noun)
+    });
+    let n = words.iter().enumerate().find_map(|(at, n)| {
+        n.parse::<f64>().ok().filter(|it| (*it - 1.0).abs() > f64::EPSILON)?;
+        let is_after_with = at.checked_sub(1).is_some_and(|it| words[it] == "with");
+        let is_singular = words.get(at + 1).is_some_and(|it| *it == noun && !it.ends_with('s'));
+        (is_after_with || is_singular || is_table).then_some(n)
+    })?;
+    Some(format!(
+        "`{n}` may be a number of rows or a value: write `{n} different …`, or `{n} rows`"
+    ))
 }
 
 /// Returns why the text that a statement searches for is not the one that the claim names.
@@ -179,7 +352,8 @@ fn sibling(claim: &str, sql: &str, catalog: &Catalog) -> Option<String> {
             let mut parts = dataset_names::words(name);
             let Some(bound) = parts.iter_mut().find(|it| *it == own) else { continue };
             other.clone_into(bound);
-            if let Some(sibling) = names.iter().find(|it| dataset_names::words(it) == parts) {
+            let other = names.iter().find(|it| dataset_names::words(it) == parts);
+            if let Some(sibling) = other.filter(|it| !read.contains(&it.to_lowercase())) {
                 return Some(format!("it may be about `{name}` or `{sibling}`: name the column"));
             }
         }
@@ -198,7 +372,8 @@ mod tests {
     fn check(claim: &str, sql: &str, is_misread: bool) {
         let mut catalog = Catalog::default();
         let names = ["type", "death_date", "temp_min", "temp_max", "amount", "status", "name"];
-        let columns = names.map(|it| Column::new(it, DType::String, Some(0))).into();
+        let mut columns = Vec::from(names.map(|it| Column::new(it, DType::String, Some(0))));
+        columns.push(Column::new("price", DType::Int64, Some(0)));
         catalog.insert("t".to_owned(), Dataset { columns, ..dataset(3) });
         let why = misread(claim, &format!("select * from t where {sql}"), &catalog);
         assert_eq!(why.is_some(), is_misread, "{claim}: {why:?}");
@@ -223,6 +398,32 @@ mod tests {
         check("no rows from 1982", "year >= 1982", true);
         check("no rows from 1982 to 1985", "year >= 1982 and year <= 1985", false);
         check("every type has a row with 4 names", "count(distinct name) <> 4", true);
+        check("every type has 4 name rows", "count(distinct name) <> 4", true);
+        check("every type has 4 names", "count(distinct name) <> 4", false);
+        check("every type has 4 ts", "count(distinct t) <> 4", true);
+        check("every type has 4 different ts", "count(distinct t) <> 4", false);
+        let given = "not (amount >= 1 and amount <= 5) and amount is not null";
+        check("amount is given from 1 to 5", given, true);
+        check("no amount is given", "amount is not null and amount > 5", false);
+        check("the latest death_date is 1992-01-01", "death_date <> date '1992-01-01'", true);
+        check("the average amount is 5", "not (avg(amount) = 5)", false);
+        check("there are between 5 and 9 names", "count(*) >= 1 as holds", true);
+        check("there is at least 1 name", "count(*) >= 1 as holds", false);
+        check("amount is no more than 5 at any time", "amount <= 5", true);
+        check("amount is no more than 5", "not (amount <= 5)", false);
+        check("no amount is more than 5", "amount > 5", false);
+        check("the rows have no amount", "amount is not null and amount > 0", false);
+        check("the rows have no price", "not (price is null)", true);
+        check("the rows have no name", "not (name is null)", false);
+        check("name is longer than status", "not (name > status)", true);
+        check("price is longer than 5", "not (price > 5)", false);
+        let both = "qualify count(*) over (partition by type, name) > 1";
+        check("type and name are unique", both, true);
+        check("type and name together are unique", both, false);
+        check("no two rows have the same type and name", both, false);
+        let split = "not (type = 'MSFT' and name in ('IBM', 'AAPL'))";
+        check("they are MSFT, IBM or AAPL", split, true);
+        check("MSFT has IBM or AAPL", split, false);
     }
 
     #[test]
@@ -246,6 +447,6 @@ mod tests {
         check("all Accidents happened in 1992", "type = 'Accident'", false);
         check("no day is hotter than 36", "temp_min > 36", true);
         check("temp_min is at most 36", "temp_min > 36", false);
-        check("the lowest temperature is at most 36", "temp_min > 36", false);
+        check("low temperatures are at most 36", "temp_min > 36", false);
     }
 }

@@ -152,7 +152,11 @@ impl<'a> Trial<'a> {
                 let table = identifier(name);
                 let variants = match examples {
                     Examples::Many => many(&table, columns),
-                    Examples::One if columns.is_empty() => larger(&table, self.sql),
+                    Examples::One if columns.is_empty() => larger(&table, columns, self.sql),
+                    Examples::One if self.sql.contains("count(distinct") => {
+                        let larger = larger(&table, columns, self.sql);
+                        one(&table, columns, self.sql).into_iter().chain(larger).collect()
+                    }
                     Examples::One => one(&table, columns, self.sql),
                 };
                 let count = move |it: String| {
@@ -273,15 +277,32 @@ fn one(table: &str, columns: &[&Column], sql: &str) -> Vec<String> {
 }
 
 /// Returns examples with one row more than each number of a statement, which may be a bound of the number of rows.
-fn larger(table: &str, sql: &str) -> Vec<String> {
+/// The numbers and texts of the columns are different in all of them.
+fn larger(table: &str, columns: &[&Column], sql: &str) -> Vec<String> {
+    let numbered: Vec<String> = columns
+        .iter()
+        .filter_map(|it| {
+            let dtype = match it.dtype {
+                DType::Int64 => "bigint",
+                DType::Float64 => "double",
+                DType::String => "varchar",
+                _ => return None,
+            };
+            Some(format!("cast(row_number() over () as {dtype}) as {}", identifier(&it.name)))
+        })
+        .collect();
     let words = sql.split(|it: char| !it.is_ascii_alphanumeric() && it != '_');
     let bounds = words.filter_map(|it| it.parse::<u64>().ok()).filter(|it| *it <= BOUND_MAX);
     let example = |bound: u64| {
         let (n, times) = (SERIES_MAX.min(bound + 1), bound / SERIES_MAX + 1);
-        format!(
+        let rows = format!(
             "select one.* from (select * from {table} limit 1) as one \
              cross join generate_series(1, {n}) as a cross join generate_series(1, {times}) as b"
-        )
+        );
+        match &numbered[..] {
+            [] => rows,
+            numbered => format!("select * replace ({}) from ({rows}) as more", numbered.join(", ")),
+        }
     };
     bounds.take(COLUMNS_MAX).map(example).collect()
 }
@@ -353,8 +374,18 @@ fn values_of(dtype: DType) -> &'static [&'static str] {
         DType::Time => &["lo", "hi", "nullif(lo, lo)", "time '00:00:00'", "time '23:59:59'"],
         DType::Bool => &["lo", "hi", "nullif(lo, lo)", "not lo"],
         DType::String => &[
-            "lo", "hi", "nullif(lo, lo)", "''", "'?'", "concat(hi, '?')", "upper(hi)", "lower(hi)",
-            "concat(' ', hi)", "repeat('x', 1000)",
+            "lo",
+            "hi",
+            "nullif(lo, lo)",
+            "''",
+            "'?'",
+            "concat(hi, '?')",
+            "upper(hi)",
+            "lower(hi)",
+            "concat(' ', hi)",
+            "concat('1', hi, '1')",
+            "concat(hi, ' ')",
+            "repeat('x', 1000)",
         ],
     }
 }

@@ -18,6 +18,7 @@ use csv_agent_text::{
 };
 use csv_agent_types::catalog::DType;
 use csv_agent_types::conversation::Assessment;
+use csv_agent_types::dataset_names::words;
 use csv_agent_types::status::Failure;
 
 use super::decide::{self, RuleStatement};
@@ -34,6 +35,16 @@ const VALUES_MAX: u64 = 12;
 const ROWS_PER_VALUE_MIN: u64 = 10;
 /// Rows from which values are hardly all different by chance.
 const KEY_ROWS_MIN: u64 = 1_000;
+/// The same for the first column, which is the key of most tables.
+const FIRST_KEY_ROWS_MIN: u64 = 10;
+/// Names of coordinates, with their bounds.
+const COORDINATES: [(&str, u8); 5] =
+    [("lat", 90), ("latitude", 90), ("lon", 180), ("lng", 180), ("longitude", 180)];
+/// Words for numbers that may be below 0, although none is today.
+const SIGNED: [&str; 10] = [
+    "temp", "temperature", "change", "delta", "diff", "difference", "balance", "offset", "profit",
+    "return",
+];
 /// Words that names of keys end with.
 const KEY_WORDS: [&str; 8] = ["id", "key", "code", "uuid", "guid", "number", "no", "sku"];
 /// What the file begins with.
@@ -54,7 +65,7 @@ struct Proposal {
 impl Proposal {
     fn rule(&self) -> CheckRule {
         let body = RuleBody::Sql(self.sql.clone());
-        CheckRule { name: self.name.clone(), body, severity: self.severity }
+        CheckRule { name: self.name.clone(), body, severity: self.severity, line: 1 }
     }
 }
 
@@ -169,12 +180,15 @@ impl<'a> ColumnsOf<'a> {
     /// Returns the columns whose values are all different, and have to be: in a short table, they may be so by chance.
     fn key_columns(&self) -> impl Iterator<Item = ColumnToPropose<'a>> {
         let n_rows = self.n_rows();
-        self.columns().filter(move |it| {
+        let columns = self.columns().enumerate();
+        let keys = columns.filter(move |(at, it)| {
+            let n_rows_min = if *at == 0 { FIRST_KEY_ROWS_MIN } else { KEY_ROWS_MIN };
             let is_key = it.facts.is_key == Some(true) && 1 < n_rows;
             is_key
                 && matches!(it.dtype, DType::Int64 | DType::String | DType::Date)
-                && (KEY_ROWS_MIN <= n_rows || is_key_name(it.name))
-        })
+                && (n_rows_min <= n_rows || is_key_name(it.name))
+        });
+        keys.map(|it| it.1)
     }
 
     fn keys(&self) -> impl Iterator<Item = Proposal> {
@@ -202,16 +216,23 @@ impl<'a> ColumnsOf<'a> {
     fn ranges(&self) -> impl Iterator<Item = Proposal> {
         self.columns().filter_map(|it| {
             let (min, max) = (it.facts.min.as_f64()?, it.facts.max.as_f64()?);
-            if !matches!(it.dtype, DType::Int64 | DType::Float64) || min < 0.0 {
+            if !matches!(it.dtype, DType::Int64 | DType::Float64) {
                 return None;
             }
             let evidence = format!("from {} to {}", it.facts.min, it.facts.max);
             let column = identifier(it.name);
+            let words = words(it.name);
             let is_share = it.dtype == DType::Float64 && max <= 1.0;
-            let (what, condition) = if is_share {
-                ("is from 0 to 1", format!("{column} not between 0 and 1"))
+            let degrees =
+                COORDINATES.iter().find(|it| words.last().is_some_and(|word| word == it.0));
+            let (what, condition) = if let Some((_, n)) = degrees {
+                (format!("is from -{n} to {n}"), format!("{column} not between -{n} and {n}"))
+            } else if min < 0.0 || words.iter().any(|it| SIGNED.contains(&it.as_str())) {
+                return None;
+            } else if is_share {
+                ("is from 0 to 1".to_owned(), format!("{column} not between 0 and 1"))
             } else {
-                ("is not below 0", format!("{column} < 0"))
+                ("is not below 0".to_owned(), format!("{column} < 0"))
             };
             let sql = format!("select * from {} where {condition}", self.table());
             Some(self.proposal(evidence, &format!("{} {what}", it.name), sql))

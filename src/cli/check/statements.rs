@@ -78,8 +78,21 @@ impl<'a> Statements<'a> {
         let claims: Vec<&str> = rules.iter().filter_map(CheckRule::claim).collect();
         let Some(claim) = self.lock.left_over(&claims) else { return Ok(()) };
         let path = ChecksLock::path_of(self.checks);
-        let message = format!("no rule makes the claim `{claim}` of `{}`", path.display());
-        let hint = format!("`{}` removes it", self.command());
+        // A claim in other words is a new one.
+        let new = claims.into_iter().find(|it| self.lock.get(it).is_none());
+        let (message, does) = match new {
+            Some(new) => (
+                format!(
+                    "`{}` has no statement for `{new}`, and one for `{claim}`, which no rule makes",
+                    path.display()
+                ),
+                "compiles the one and removes the other",
+            ),
+            None => {
+                (format!("no rule makes the claim `{claim}` of `{}`", path.display()), "removes it")
+            }
+        };
+        let hint = format!("`{}` {does}", self.command());
         Err(Failure::contract(message).hint(hint).into())
     }
 

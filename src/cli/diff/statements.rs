@@ -39,11 +39,20 @@ impl Pair {
         [self.old, self.new].iter().all(|it| matches!(it, DType::Int64 | DType::Float64))
     }
 
+    /// Returns whether one version has days and the other has times: a day is its midnight.
+    fn is_of_times(&self) -> bool {
+        let is_time = |it: DType| matches!(it, DType::Date | DType::Timestamp);
+        self.is_retyped() && is_time(self.old) && is_time(self.new)
+    }
+
     /// Returns the value of a version that is compared: as text, if values of the two types cannot be compared.
     fn value(&self, version: &str) -> String {
         let name = identifier(&self.name);
         if !self.is_retyped() || self.is_of_numbers() {
             return name;
+        }
+        if self.is_of_times() {
+            return format!("cast({name} as timestamp)");
         }
         let (own, other) = if version == OLD { (self.old, self.new) } else { (self.new, self.old) };
         if (own, other) == (DType::String, DType::Float64) {

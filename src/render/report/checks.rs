@@ -57,6 +57,8 @@ pub struct RuleReport {
     pub sql: Option<String>,
     /// How severe it is when the data breaks it.
     pub severity: Assessment,
+    /// Its line in the file of rules. A comparison with the baseline has none.
+    pub line: Option<usize>,
     /// How long it took.
     pub duration: Duration,
     /// What was found.
@@ -275,7 +277,7 @@ impl ChecksReport {
             // The name is what stays, whatever the data is.
             let id = sanitize::one_line(&rule.name);
             rules.push(sarif::rule(&id, &id, rule.severity));
-            let file = Some(self.file.as_str());
+            let file = Some((self.file.as_str(), rule.line));
             results.extend(rule.findings().iter().map(|it| sarif::result(it, &id, at, file)));
             if let RuleOutcome::Undecided(reason, hint) = &rule.outcome {
                 let mut told = sarif::notification(&told(reason, hint.as_deref()));

@@ -105,14 +105,21 @@ pub(super) fn rule(id: &str, description: &str, severity: Assessment) -> Value {
     })
 }
 
-/// Returns a result of the rule with this id, the `index`th of all. If it has no place in the data, it is in `file`:
-/// GitHub refuses a result without a location.
-pub(super) fn result(found: &FindingShown, id: &str, index: usize, file: Option<&str>) -> Value {
+/// Returns the result of the rule with this id, the `index`th of all. If it has no place in the data, it is where the
+/// rule is, in a file and perhaps a line: GitHub refuses a result without a location.
+pub(super) fn result(
+    found: &FindingShown,
+    id: &str,
+    index: usize,
+    rule: Option<(&str, Option<usize>)>,
+) -> Value {
     let in_file = || {
-        let artifact = json!({"uri": uri(file?)});
-        Some(
-            json!({"physicalLocation": {"artifactLocation": artifact, "region": {"startLine": 1}}}),
-        )
+        let (file, line) = rule?;
+        let mut place = json!({"artifactLocation": {"uri": uri(file)}});
+        if let Some(line) = line {
+            place["region"] = json!({"startLine": line});
+        }
+        Some(json!({"physicalLocation": place}))
     };
     let places = locations(found);
     let mut places = if places.is_empty() { Vec::from_iter(in_file()) } else { places }.into_iter();

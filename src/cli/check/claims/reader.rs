@@ -6,14 +6,20 @@ use csv_agent_types::dataset_names::words;
 
 use super::condition::RowCondition;
 use super::tokens::{ClaimToken, TokenKind};
-use super::{ClaimColumn, ClaimTable};
+use super::{ClaimColumn, ClaimTable, ROWS};
 
 /// Words for numbers.
-const NUMBERS: [&str; 11] =
+pub(in crate::check) const NUMBERS: [&str; 11] =
     ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
 /// Words between a column and what is said of it. Those with `not` turn it into the opposite.
-const AUXILIARIES: [(&str, bool); 40] = [
-    ("must not always be", false),
+pub(super) const AUXILIARIES: [(&str, bool); 51] = [
+    ("are all", false),
+    ("are both", false),
+    ("are each", false),
+    ("must all be", false),
+    ("must both be", false),
+    ("should all be", false),
+    ("should both be", false),
     ("is always", false),
     ("are always", false),
     ("must always be", false),
@@ -32,7 +38,13 @@ const AUXILIARIES: [(&str, bool); 40] = [
     ("cannot be", true),
     ("can not be", true),
     ("can never be", true),
+    ("can never", true),
+    ("can not", true),
+    ("cannot", true),
+    ("may never be", true),
     ("may not be", true),
+    ("may never", true),
+    ("may not", true),
     ("is never", true),
     ("are never", true),
     ("is not", true),
@@ -52,7 +64,6 @@ const AUXILIARIES: [(&str, bool); 40] = [
     ("always", false),
     ("must", false),
     ("should", false),
-    ("always must", false),
 ];
 /// Comparisons, the longer ones first.
 const COMPARISONS: [(&str, &str); 39] = [
@@ -96,16 +107,19 @@ const COMPARISONS: [(&str, &str); 39] = [
     ("below", "<"),
     ("under", "<"),
 ];
-const MORE_COMPARISONS: [(&str, &str); 6] = [
+const MORE_COMPARISONS: [(&str, &str); 9] = [
     ("exceed", ">"),
     ("exceeds", ">"),
     ("after", ">"),
     ("before", "<"),
     ("equal to", "="),
     ("the same as", "="),
+    ("differs from", "<>"),
+    ("differ from", "<>"),
+    ("different from", "<>"),
 ];
 /// What follows a number that is a bound: `0 or more`.
-const OR_MORE: [(&str, &str); 11] = [
+pub(super) const OR_MORE: [(&str, &str); 11] = [
     ("or more", ">="),
     ("or greater", ">="),
     ("or higher", ">="),
@@ -119,7 +133,7 @@ const OR_MORE: [(&str, &str); 11] = [
     ("or over", ">="),
 ];
 /// How far apart computed numbers may be that are equal: as far as rounding takes them.
-const TOLERANCE: &str = "0.000001";
+pub(super) const TOLERANCE: &str = "0.000001";
 const MISSING: [&str; 8] =
     ["null", "missing", "empty", "blank", "absent", "unset", "left empty", "left blank"];
 const PRESENT: [&str; 10] = [
@@ -169,7 +183,7 @@ impl<'a> ClaimReader<'a> {
         phrases.iter().any(|it| self.words(it))
     }
 
-    fn one_of<T: Copy>(&mut self, phrases: &[(&str, T)]) -> Option<T> {
+    pub(super) fn one_of<T: Copy>(&mut self, phrases: &[(&str, T)]) -> Option<T> {
         phrases.iter().find(|it| self.words(it.0)).map(|it| it.1)
     }
 
@@ -190,7 +204,7 @@ impl<'a> ClaimReader<'a> {
         Some(found)
     }
 
-    fn whole_number(&mut self) -> Option<u64> {
+    pub(super) fn whole_number(&mut self) -> Option<u64> {
         self.attempt(|it| it.number()?.parse().ok())
     }
 
@@ -237,7 +251,7 @@ impl<'a> ClaimReader<'a> {
         })
     }
 
-    fn bare_column(&mut self) -> Option<&'a ClaimColumn> {
+    pub(super) fn bare_column(&mut self) -> Option<&'a ClaimColumn> {
         self.attempt(|it| {
             it.attempt(|it| (it.table_name() && it.sign(".")).then_some(()));
             it.words("column");
@@ -310,11 +324,14 @@ impl<'a> ClaimReader<'a> {
     }
 
     fn clause(&mut self) -> Option<RowCondition> {
-        if let Some(found) = self.attempt(Self::arithmetic) {
-            return Some(found);
+        for form in [Self::arithmetic, Self::chain, Self::neither, Self::pair] {
+            if let Some(found) = self.attempt(form) {
+                return Some(found);
+            }
         }
         self.attempt(|it| {
             let (columns, word) = it.columns()?;
+            let is_several = 1 < columns.len();
             let at = it.at;
             let mut parts = Vec::new();
             let mut end = at;
@@ -329,18 +346,107 @@ impl<'a> ClaimReader<'a> {
                 end = it.at;
             }
             it.at = end;
-            RowCondition::joined(parts, word)
+            // `a and b are unique`: each of them, or both together.
+            RowCondition::joined(parts, word).filter(|it| !(is_several && it.is_window))
         })
+    }
+
+    /// `0 < a <= 5`
+    fn chain(&mut self) -> Option<RowCondition> {
+        let low = self.number()?;
+        let first = ["<=", "<"].into_iter().find(|it| self.sign(it))?;
+        let column = self.column().filter(|it| it.is_number())?;
+        let second = ["<=", "<"].into_iter().find(|it| self.sign(it))?;
+        let high = self.number()?;
+        let lowest = column.compared(if first == "<" { ">" } else { ">=" }, &low);
+        RowCondition::joined(vec![lowest, column.compared(second, &high)], "and")
+    }
+
+    /// `neither a nor b is missing`
+    fn neither(&mut self) -> Option<RowCondition> {
+        self.words("neither").then_some(())?;
+        let first = self.column()?;
+        self.words("nor").then_some(())?;
+        let second = self.column()?;
+        let at = self.at;
+        let (one, is_negative) = self.predicate(first)?;
+        self.at = at;
+        let (other, _) = self.predicate(second)?;
+        let is_plain = !is_negative && !one.is_window;
+        is_plain.then(|| RowCondition::joined(vec![one.not(), other.not()], "and"))?
+    }
+
+    /// `a and b are both present or both missing`, `a and b are never the same`
+    fn pair(&mut self) -> Option<RowCondition> {
+        let (columns, "and") = self.columns()? else { return None };
+        let [first, second] = columns[..] else { return None };
+        let (one, other) = (first.sql(), second.sql());
+        let columns = [first, second].map(|it| it.name.clone()).into();
+        let of = |sql: String, words: String| Some(RowCondition::of_columns(columns, sql, words));
+        let is_verb = self.any(&["are", "must be", "should be", "must", "should", "have to be"]);
+        let is_either = self.words("either");
+        if is_verb && self.words("both") {
+            let is_present = self.presence_word()?;
+            self.words("or").then_some(())?;
+            self.any(&["are both", "both", "neither"]).then_some(())?;
+            (self.presence_word()? != is_present).then_some(())?;
+            return of(
+                format!("({one} is null) = ({other} is null)"),
+                format!("{one} and {other} are both present or both missing"),
+            );
+        }
+        if is_either {
+            return None;
+        }
+        if is_verb && self.any(&["not both", "never both"]) {
+            let rest = if self.presence_word()? { "is not null" } else { "is null" };
+            let words = if rest == "is null" { "missing" } else { "present" };
+            return of(
+                format!("not ({one} {rest} and {other} {rest})"),
+                format!("{one} and {other} are not both {words}"),
+            );
+        }
+        let op = self.one_of(&[
+            ("never the same", "<>"),
+            ("never equal", "<>"),
+            ("never identical", "<>"),
+            ("not the same", "<>"),
+            ("not equal", "<>"),
+            ("always different", "<>"),
+            ("different", "<>"),
+            ("always differ", "<>"),
+            ("differ", "<>"),
+            ("always the same", "="),
+            ("always equal", "="),
+            ("the same", "="),
+            ("equal", "="),
+            ("identical", "="),
+        ])?;
+        let words = format!("{one} {op} {other}");
+        if first.is_like(second) { of(words.clone(), words) } else { None }
+    }
+
+    fn presence_word(&mut self) -> Option<bool> {
+        if self.any(&MISSING) {
+            return Some(false);
+        }
+        self.any(&PRESENT).then_some(true)
     }
 
     /// Reads what is said of a column, and whether it is the opposite of something.
     pub(super) fn predicate(&mut self, column: &ClaimColumn) -> Option<(RowCondition, bool)> {
+        if let Some(found) = self.attempt(|it| it.lack(column)) {
+            return Some((found, true));
+        }
         let is_negative = match self.one_of(&AUXILIARIES) {
             Some(is_negative) => is_negative,
             None if self.is_at_verb() => false,
             None => return None,
         };
-        if self.words("only") {
+        // `contains only digits` is read with the characters.
+        if self.is_at("only")
+            && !["contains", "contain", "has", "have"].iter().any(|it| self.is_next(it))
+        {
             return None;
         }
         self.words("either");
@@ -349,7 +455,8 @@ impl<'a> ClaimReader<'a> {
         loop {
             let next = self.attempt(|it| {
                 it.sign(",");
-                let word = ["or", "and"].into_iter().find(|word| it.words(word))?;
+                let word = ["or", "and", "but"].into_iter().find(|word| it.words(word))?;
+                let word = if word == "but" { "and" } else { word };
                 it.words("is");
                 // `1 and 2` are not one value.
                 let part = if word == "or" { it.test(column) } else { it.property(column) };
@@ -379,15 +486,39 @@ impl<'a> ClaimReader<'a> {
         }
     }
 
+    /// Returns whether this word comes next.
+    pub(super) fn is_at(&self, word: &str) -> bool {
+        self.is_word(self.at, word)
+    }
+
+    /// Returns whether this word comes after the next one.
+    fn is_next(&self, word: &str) -> bool {
+        self.is_word(self.at + 1, word)
+    }
+
+    fn is_word(&self, at: usize, word: &str) -> bool {
+        matches!(self.tokens.get(at), Some(ClaimToken { kind: TokenKind::Word(it), .. }) if it == word)
+    }
+
     /// Returns whether a comparison or a verb comes next, which needs no auxiliary.
     fn is_at_verb(&self) -> bool {
         let verbs = [
             "contains", "contain", "starts", "start", "begins", "begin", "ends", "end", "matches",
             "match", "has", "have", "equals", "equal", "exceeds", "exceed", "lies", "lie", "comes",
-            "come", "follows", "follow", "precedes",
+            "come", "follows", "follow", "precedes", "consists", "consist", "only", "differs",
+            "differ",
         ];
+        if self.is_at("not") && self.is_next("in") {
+            return true;
+        }
+        let is_list = matches!(
+            self.tokens.get(self.at + 1),
+            Some(ClaimToken { kind: TokenKind::Sign("("), .. })
+        );
         match self.tokens.get(self.at).map(|it| &it.kind) {
-            Some(TokenKind::Word(word)) => verbs.contains(&word.as_str()),
+            Some(TokenKind::Word(word)) => {
+                verbs.contains(&word.as_str()) || is_list && word == "in"
+            }
             Some(TokenKind::Sign(sign)) => ["=", "<>", "<", ">", "<=", ">="].contains(sign),
             _ => false,
         }
@@ -405,23 +536,20 @@ impl<'a> ClaimReader<'a> {
         }
         self.attempt(|it| it.presence(column))
             .or_else(|| self.attempt(|it| it.length(column)))
+            .or_else(|| self.attempt(|it| it.characters(column)))
             .or_else(|| self.attempt(|it| it.text(column)))
             .or_else(|| self.attempt(|it| it.sign_of_number(column)))
+            .or_else(|| self.attempt(|it| it.multiple(column)))
             .or_else(|| self.attempt(|it| it.in_time(column)))
             .or_else(|| self.attempt(|it| it.bounds(column)))
     }
 
     fn presence(&mut self, column: &ClaimColumn) -> Option<RowCondition> {
-        let sql = column.sql();
-        let is_missing = self.any(&MISSING);
-        let is_unique = !is_missing && self.any(&["unique", "distinct"]);
-        if is_unique {
-            let sql = format!("{sql} is null or count(*) over (partition by {sql}) = 1");
-            let found = column.condition(&sql, "is in no other row");
-            return Some(RowCondition { is_window: true, ..found });
+        if self.any(&["unique", "distinct"]) {
+            return Some(column.unique());
         }
-        let is_present = !is_missing && self.any(&PRESENT);
-        (is_missing || is_present).then(|| RowCondition::of_presence(&column.name, is_present))
+        let is_present = self.presence_word()?;
+        Some(RowCondition::of_presence(&column.name, is_present))
     }
 
     fn sign_of_number(&mut self, column: &ClaimColumn) -> Option<RowCondition> {
@@ -452,6 +580,22 @@ impl<'a> ClaimReader<'a> {
         RowCondition::joined(sign.into_iter().chain(whole).chain(bounds).collect(), "and")
     }
 
+    /// `a multiple of 5`, `even`
+    fn multiple(&mut self, column: &ClaimColumn) -> Option<RowCondition> {
+        if column.dtype != DType::Int64 {
+            return None;
+        }
+        let sql = column.sql();
+        if let Some((rest, words)) =
+            self.one_of(&[("even", ("= 0", "is even")), ("odd", ("<> 0", "is odd"))])
+        {
+            return Some(column.condition(&format!("{sql} % 2 {rest}"), words));
+        }
+        self.any(&["a multiple of", "multiples of", "divisible by"]).then_some(())?;
+        let n = self.whole_number().filter(|it| *it != 0)?;
+        Some(column.condition(&format!("{sql} % {n} = 0"), &format!("is a multiple of {n}")))
+    }
+
     fn in_time(&mut self, column: &ClaimColumn) -> Option<RowCondition> {
         let now = match column.dtype {
             DType::Date => "current_date",
@@ -473,6 +617,9 @@ impl<'a> ClaimReader<'a> {
             "between", "in the range from", "in the range of", "in the range", "within", "from",
         ]);
         if is_range {
+            if let Some(found) = self.attempt(|it| it.between_columns(column)) {
+                return Some(found);
+            }
             let low = self.value(column)?;
             if !(self.words("and") || self.words("to") || self.sign("-")) {
                 return None;
@@ -503,6 +650,19 @@ impl<'a> ClaimReader<'a> {
         Some(column.compared(op, &value))
     }
 
+    /// `between low and high`, which are columns
+    fn between_columns(&mut self, column: &ClaimColumn) -> Option<RowCondition> {
+        let is_other = |it: &&ClaimColumn| column.is_like(it) && it.name != column.name;
+        let low = self.column().filter(is_other)?;
+        self.words("and").then_some(())?;
+        let high = self.column().filter(is_other)?;
+        let range = format!("between {} and {}", low.sql(), high.sql());
+        let mut found =
+            column.condition(&format!("{} {range}", column.sql()), &format!("is {range}"));
+        found.columns.extend([low.name.clone(), high.name.clone()]);
+        Some(found)
+    }
+
     pub(super) fn comparison(&mut self) -> Option<&'static str> {
         let sign = ["<=", ">=", "<>", "<", ">", "="].into_iter().find(|it| self.sign(it));
         sign.or_else(|| self.one_of(&COMPARISONS))
@@ -512,7 +672,14 @@ impl<'a> ClaimReader<'a> {
 
     /// Reads one of several values, or one.
     fn one_of_values(&mut self, column: &ClaimColumn) -> Option<RowCondition> {
-        self.any(&["one of the values", "one of the following", "one of", "any of", "in"]);
+        self.any(&[
+            "one of the values",
+            "one of the following",
+            "one of",
+            "any of",
+            "in",
+            "exactly",
+        ]);
         let is_open = self.sign("(");
         let mut values = vec![self.value(column)?];
         loop {
@@ -544,7 +711,7 @@ impl<'a> ClaimReader<'a> {
     }
 
     /// Reads a value of the type of a column, as SQL.
-    fn value(&mut self, column: &ClaimColumn) -> Option<String> {
+    pub(super) fn value(&mut self, column: &ClaimColumn) -> Option<String> {
         match column.dtype {
             DType::Int64 | DType::Float64 => {
                 let number = self.number()?;
@@ -567,6 +734,25 @@ impl<'a> ClaimReader<'a> {
             }
             DType::Time => None,
         }
+    }
+
+    /// Reads a value that only one column contains.
+    pub(super) fn only_value(&mut self) -> Option<(&'a ClaimColumn, String)> {
+        let (at, table) = (self.at, self.table);
+        let mut found = Vec::new();
+        for column in &table.columns {
+            self.at = at;
+            if let Some(value) = self.known_value(column) {
+                found.push((self.at, column, value));
+            }
+        }
+        let (end, column, value) = found.pop().filter(|_| found.is_empty())?;
+        self.at = end;
+        // `of pending orders`, where the table may be `old_orders`
+        let last = words(&table.name).pop().unwrap_or_default();
+        let is_rows = self.table_name() || self.any(&ROWS) || self.words(&last);
+        let _ = is_rows || self.words(&format!("{last}s"));
+        Some((column, value))
     }
 
     /// Reads a value that the column contains.
@@ -592,120 +778,6 @@ impl<'a> ClaimReader<'a> {
         self.at += n_words;
         Some(value)
     }
-
-    /// Reads what a text contains.
-    fn text(&mut self, column: &ClaimColumn) -> Option<RowCondition> {
-        if column.dtype != DType::String {
-            return None;
-        }
-        let sql = column.sql();
-        if self.any(&["matches", "match"]) {
-            self.any(&["the regular expression", "the pattern", "the regex", "regex"]);
-            let first = self.tokens.get(self.at)?;
-            let TokenKind::Quoted(pattern) = &first.kind else { return None };
-            self.at += 1;
-            let pattern = literal(pattern);
-            let sql = format!("regexp_full_match({sql}, {pattern})");
-            return Some(
-                column.condition(
-                    &sql,
-                    &format!("as a whole matches the regular expression {pattern}"),
-                ),
-            );
-        }
-        let (function, words) = self.one_of(&[
-            ("starts with", ("starts_with", "begins with")),
-            ("start with", ("starts_with", "begins with")),
-            ("begins with", ("starts_with", "begins with")),
-            ("begin with", ("starts_with", "begins with")),
-            ("ends with", ("ends_with", "ends with")),
-            ("end with", ("ends_with", "ends with")),
-            ("contains", ("contains", "contains")),
-            ("contain", ("contains", "contains")),
-        ])?;
-        self.any(&["an", "a", "the"]);
-        let token = self.tokens.get(self.at)?;
-        let text = match &token.kind {
-            TokenKind::Quoted(text) => text.clone(),
-            TokenKind::Sign(sign @ "@") => (*sign).to_owned(),
-            // As it is written, if it is no word such as `digits` or `spaces`.
-            TokenKind::Word(_) if self.at + 1 == self.tokens.len() => {
-                let written = &self.claim[token.start..token.end];
-                let is_code = written.contains(|it: char| it.is_uppercase() || it.is_ascii_digit());
-                is_code.then(|| written.to_owned())?
-            }
-            _ => return None,
-        };
-        self.at += 1;
-        let mut texts = vec![text];
-        // `ends with '.com' or '.org'`: another text in quotes is one more of these, and no value.
-        while let Some(text) = self.attempt(|it| {
-            let comma = it.sign(",");
-            let word = it.words("or");
-            let TokenKind::Quoted(text) = &it.tokens.get(it.at)?.kind else { return None };
-            it.at += 1;
-            (comma || word).then(|| text.clone())
-        }) {
-            texts.push(text);
-        }
-        let conditions = texts.iter().map(|it| {
-            let text = literal(it);
-            column.condition(&format!("{function}({sql}, {text})"), &format!("{words} {text}"))
-        });
-        RowCondition::joined(conditions.collect(), "or")
-    }
-
-    /// Reads how long a text is.
-    fn length(&mut self, column: &ClaimColumn) -> Option<RowCondition> {
-        if column.dtype != DType::String {
-            return None;
-        }
-        self.any(&["has", "have"]);
-        self.words("exactly");
-        let (low, high) = if self.words("between") {
-            let low = self.whole_number()?;
-            (self.words("and")).then_some(())?;
-            (Some(low), Some(self.whole_number()?))
-        } else if self.words("at least") {
-            (Some(self.whole_number()?), None)
-        } else if self.any(&["at most", "no more than", "up to"]) {
-            (None, Some(self.whole_number()?))
-        } else {
-            let n = self.whole_number()?;
-            (Some(n), Some(n))
-        };
-        let kind = self.one_of(&[
-            ("characters", None),
-            ("character", None),
-            ("letters", Some(r"\p{L}")),
-            ("letter", Some(r"\p{L}")),
-            ("digits", Some("[0-9]")),
-            ("digit", Some("[0-9]")),
-        ])?;
-        self.words("long");
-        let sql = column.sql();
-        let size = match (low, high) {
-            (Some(low), Some(high)) if low == high => low.to_string(),
-            (Some(low), Some(high)) => format!("{low} to {high}"),
-            (Some(low), None) => format!("at least {low}"),
-            (_, high) => format!("at most {}", high?),
-        };
-        let Some(class) = kind else {
-            let length = format!("length({sql})");
-            let sql = match (low, high) {
-                (Some(low), Some(high)) if low == high => format!("{length} = {low}"),
-                (Some(low), Some(high)) => format!("{length} between {low} and {high}"),
-                (Some(low), None) => format!("{length} >= {low}"),
-                (_, high) => format!("{length} <= {}", high?),
-            };
-            return Some(column.condition(&sql, &format!("has {size} characters")));
-        };
-        // `at least 8 digits` may have other characters between them.
-        let times = low.filter(|_| low == high)?;
-        let sql = format!("regexp_full_match({sql}, '{class}{{{times}}}')");
-        let noun = if class == "[0-9]" { "digits" } else { "letters" };
-        Some(column.condition(&sql, &format!("is {size} {noun} and nothing else")))
-    }
 }
 
 impl ClaimColumn {
@@ -713,7 +785,7 @@ impl ClaimColumn {
         identifier(&self.name)
     }
 
-    fn is_number(&self) -> bool {
+    pub(super) fn is_number(&self) -> bool {
         matches!(self.dtype, DType::Int64 | DType::Float64)
     }
 
@@ -727,11 +799,17 @@ impl ClaimColumn {
     }
 
     /// Returns the column as values that a claim names are compared with it: a day is the whole day, in times as well.
-    fn value_sql(&self) -> String {
+    pub(super) fn value_sql(&self) -> String {
         match self.dtype {
             DType::Timestamp | DType::TimestampUtc => format!("cast({} as date)", self.sql()),
             _ => self.sql(),
         }
+    }
+
+    pub(super) fn unique(&self) -> RowCondition {
+        let sql = self.sql();
+        let sql = format!("{sql} is null or count(*) over (partition by {sql}) = 1");
+        RowCondition { is_window: true, ..self.condition(&sql, "is in no other row") }
     }
 
     fn compared(&self, op: &str, value: &str) -> RowCondition {
@@ -773,6 +851,19 @@ impl ClaimReader<'_> {
     }
 
     fn sum(&mut self) -> Option<Amount> {
+        if self.any(&["the difference between", "difference between"]) {
+            let (columns, "and") = self.columns()? else { return None };
+            let [first, second] = columns[..] else { return None };
+            let sql = format!("abs({} - {})", first.sql(), second.sql());
+            let columns = [first, second].map(|it| it.name.clone()).into();
+            let is_number = first.is_number() && second.is_number();
+            return is_number.then_some(Amount { sql, columns, is_computed: true });
+        }
+        if self.any(&["the ratio of", "ratio of"]) {
+            let over = self.factor()?;
+            self.words("to").then_some(())?;
+            return Some(over.with("/", self.factor()?));
+        }
         let list = [("the sum of", "+"), ("the product of", "*")];
         if let Some(sign) = self.one_of(&list) {
             let (columns, "and") = self.columns()? else { return None };
@@ -815,6 +906,19 @@ impl ClaimReader<'_> {
             let inner = self.sum()?;
             let sql = format!("({})", inner.sql);
             return self.sign(")").then_some(Amount { sql, ..inner });
+        }
+        let part = self.one_of(&[
+            ("half of the", "0.5"),
+            ("half of", "0.5"),
+            ("half the", "0.5"),
+            ("half", "0.5"),
+            ("twice the", "2"),
+            ("twice", "2"),
+        ]);
+        if let Some(part) = part {
+            let whole = self.factor()?;
+            let part = Amount { sql: part.to_owned(), columns: Vec::new(), is_computed: false };
+            return Some(part.with("*", whole));
         }
         if let Some(number) = self.attempt(Self::number) {
             return Some(Amount { sql: number, columns: Vec::new(), is_computed: false });

@@ -77,7 +77,10 @@ pub(super) fn tokens(claim: &str) -> Option<Vec<ClaimToken>> {
             && let Some(short) = ["'t", "’t"].iter().find(|it| claim[at..].starts_with(**it))
             && word.ends_with('n')
         {
-            word.pop();
+            // `can't` is `can not`.
+            if word != "can" {
+                word.pop();
+            }
             at += short.len();
             found.push(ClaimToken { kind: TokenKind::Word("not".to_owned()), start: at, end: at });
         }

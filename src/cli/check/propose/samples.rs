@@ -98,6 +98,9 @@ pub(super) fn of(
                 sample.dates.push((name, column.dtype, texts.collect()));
             }
         }
+        let facts = it.description.facts().iter().zip(columns());
+        let keys = facts.filter(|it| it.0.is_key == Some(true)).map(|it| it.1.name.as_str());
+        let keys: Vec<&str> = keys.collect();
         for (column, frame) in texts.iter().zip(frames) {
             let forms = frame
                 .rows
@@ -105,7 +108,8 @@ pub(super) fn of(
                 .filter_map(|it| Some((it.first()?.as_str()?.to_owned(), it.get(1)?.as_u64()?)));
             let forms: Vec<(String, u64)> = forms.collect();
             let n_values = forms.iter().map(|it| it.1).sum();
-            if let Some(pattern) = pattern(&forms).filter(|_| TEXTS_MIN <= n_values) {
+            let is_counted = keys.contains(column);
+            if let Some(pattern) = pattern(&forms, is_counted).filter(|_| TEXTS_MIN <= n_values) {
                 let column = (*column).to_owned();
                 sample.patterns.push(ColumnPattern { column, pattern, n_values });
             }
@@ -129,8 +133,8 @@ fn forms(table: &str, column: &str) -> String {
 }
 
 /// Returns the regular expression of all these forms, if they are those of a code: the same kinds of characters in the
-/// same order, with digits.
-fn pattern(forms: &[(String, u64)]) -> Option<String> {
+/// same order, with digits. Keys may be counted, so their last number may get more digits.
+fn pattern(forms: &[(String, u64)], is_counted: bool) -> Option<String> {
     if forms.is_empty() || FORMS_MAX < forms.len() {
         return None;
     }
@@ -164,15 +168,17 @@ fn pattern(forms: &[(String, u64)]) -> Option<String> {
         sign if ".+*?()|[]{}^$\\".contains(sign) => format!("\\{sign}"),
         sign => sign.to_string(),
     };
-    let part = |(kind, low, high): &(char, usize, usize)| {
+    let last = parts.iter().rposition(|it| it.0 == '9').filter(|_| is_counted);
+    let part = |(at, (kind, low, high)): (usize, &(char, usize, usize))| {
         let class = class(*kind);
         match (low, high) {
+            (low, _) if last == Some(at) => format!("{class}{{{low},}}"),
             (1, 1) => class,
             (low, high) if low == high => format!("{class}{{{low}}}"),
             (low, high) => format!("{class}{{{low},{high}}}"),
         }
     };
-    Some(parts.iter().map(part).collect())
+    Some(parts.iter().enumerate().map(part).collect())
 }
 
 /// Returns the characters of a form, each with how often it comes in a row.
@@ -268,7 +274,13 @@ mod tests {
     #[track_caller]
     fn check(forms: &[&str], expected: Option<&str>) {
         let forms: Vec<(String, u64)> = forms.iter().map(|it| ((*it).to_owned(), 1)).collect();
-        assert_eq!(pattern(&forms).as_deref(), expected, "{forms:?}");
+        assert_eq!(pattern(&forms, false).as_deref(), expected, "{forms:?}");
+    }
+
+    #[test]
+    fn the_number_of_a_key_may_get_more_digits() {
+        let forms = [("AA-9-99".to_owned(), 90), ("AA-9-9".to_owned(), 9)];
+        assert_eq!(pattern(&forms, true).as_deref(), Some("[A-Z]{2}-[0-9]-[0-9]{1,}"));
     }
 
     #[test]
