@@ -360,6 +360,11 @@ struct AdjectiveEntry {
     low: bool,
 }
 
+/// Returns whether a word for a unit of time says how often something is: `annual`.
+pub(crate) fn is_often(lower: &str) -> bool {
+    lower.ends_with("ly") || lower.starts_with("annual")
+}
+
 impl Lexicon {
     /// Reads the file of a language. It is a part of the program: a mistake in it is one of the program,
     /// and the tests read every file.
@@ -577,7 +582,7 @@ impl Lexicon {
     /// Returns how well a word speaks of a column that has this word in its name, if no name fits better.
     pub(crate) fn speaks_of(&self, stem: &str, word: &str) -> Option<f64> {
         let at = self.loose.get(stem)?.iter().position(|it| it == word)?;
-        Some(0.06f64.mul_add(-crate::float(at), 0.83))
+        Some(0.05f64.mul_add(-crate::float(at), 0.83))
     }
 
     /// Returns the time of day that a word names.

@@ -10,7 +10,7 @@ use jiff::civil::{Date, Time};
 use strsim::damerau_levenshtein;
 
 use crate::float;
-use crate::lexicon::{Concept, Cue, Lexicon, TimeUnit};
+use crate::lexicon::{Concept, Cue, Lexicon, TimeUnit, is_often};
 use crate::query::Place;
 use crate::schema::{Column, Kind, Table};
 use crate::words::{Token, TokenKind};
@@ -29,10 +29,12 @@ const WHOLE: f64 = 0.95;
 const ONLY_PART: f64 = 0.6;
 /// By how much a word says less that is a part of a name.
 const PART_OF_NAME: f64 = 0.3;
+/// By how much a value is less well linked where a column is called so.
+const VALUE_OF_NAME: f64 = 0.05;
 /// Price of a phrase that says what to compute.
 const SAID_COST: f64 = 2.4;
 /// Price of a noun behind a name, which says what kind of thing has it: the `size` of `screen size`.
-const HEAD_COST: f64 = 0.9;
+const HEAD_COST: f64 = 0.6;
 /// By how much a value is less well linked where the question names another column that has it.
 const OTHERS_VALUE: f64 = 0.3;
 /// Price of a word that says nothing.
@@ -351,8 +353,7 @@ impl Linker<'_> {
             put(Atom::Ordinal(place), 0.9);
         }
         if let Some(unit) = lexicon.unit(&token.stem) {
-            let is_often = token.lower.ends_with("ly") || token.lower.starts_with("annual");
-            put(Atom::Unit(unit, is_often), 1.0);
+            put(Atom::Unit(unit, is_often(&token.lower)), 1.0);
         }
         if let Some(time) = lexicon.clock(&token.lower) {
             put(Atom::Clock(time), 0.9);
@@ -434,6 +435,7 @@ impl Linker<'_> {
             }
         });
         Self::compete_with_names(links);
+        self.compete_with_lists(links);
         self.compete_with_values(links);
         self.compete_with_owners(links);
         // Behind an amount, a unit is hardly anything else.
@@ -476,6 +478,31 @@ impl Linker<'_> {
                 {
                     PART_OF_NAME
                 }
+                _ => 0.0,
+            };
+        }
+    }
+
+    /// `list all countries` asks for them, and for no number of each. A value that is called as a column is hardly meant.
+    fn compete_with_lists(&self, links: &mut [Link]) {
+        let lists: Vec<usize> = links
+            .iter()
+            .filter(|it| it.atom == Atom::Word(Concept::List))
+            .map(|it| it.end)
+            .collect();
+        let called: Vec<(usize, usize)> = links
+            .iter()
+            .filter(|it| matches!(it.atom, Atom::Column(_)) && 0.97 <= it.score)
+            .map(|it| (it.start, it.end))
+            .collect();
+        for link in links.iter_mut() {
+            link.score -= match link.atom {
+                Atom::Word(Concept::Each)
+                    if lists.contains(&link.start) && self.tokens[link.start].lower == "all" =>
+                {
+                    PART_OF_NAME
+                }
+                Atom::Value(_) if called.contains(&(link.start, link.end)) => VALUE_OF_NAME,
                 _ => 0.0,
             };
         }
@@ -1142,6 +1169,9 @@ impl Linker<'_> {
         if self.lexicon.are_synonyms(stem, word) {
             return 0.9;
         }
+        if let Some(score) = self.lexicon.speaks_of(stem, word) {
+            return score;
+        }
         // `avg_price` is the average price.
         if self.is_computed(token) {
             return if is_cut(word, lower) { 0.85 } else { 0.0 };
@@ -1166,10 +1196,14 @@ impl Linker<'_> {
             let is_start = 3 <= word.len() && word.len() < lower.len() && lower.starts_with(word);
             return if is_start { 0.85 } else { 0.0 };
         }
-        if let Some(score) = self.lexicon.speaks_of(stem, word) {
-            return score;
-        }
-        if 4 <= stem.len() && word.len() <= stem.len() + 2 && word.ends_with(stem) {
+        // `PERPOVERTY` is the poverty per something.
+        let is_prefix = |it: &str| {
+            it.len() <= 2
+                || self.lexicon.is(Cue::NameJoints, it)
+                || self.lexicon.is_measure(it)
+                || self.lexicon.phrase(&[it.to_owned()]).is_some()
+        };
+        if 4 <= stem.len() && word.strip_suffix(stem).is_some_and(is_prefix) {
             return 0.85;
         }
         // `acctbal` is a balance.
@@ -1317,7 +1351,10 @@ impl Linker<'_> {
                 .filter(|it| {
                     let words = self.column(*it).words.iter().rev();
                     let mut own = words.skip_while(|it| {
-                        self.lexicon.is_measure(it) || self.lexicon.is(Cue::Money, it)
+                        self.lexicon.is_measure(it)
+                            || [Cue::Money, Cue::Lowest, Cue::Highest]
+                                .iter()
+                                .any(|cue| self.lexicon.is(*cue, it))
                     });
                     own.next().is_some_and(|it| it == stem || is_cut(it, stem))
                 })

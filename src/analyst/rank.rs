@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::answer::ResultHead;
 use crate::float;
 use crate::grammar::ENGLISH;
-use crate::query::{Agg, Check, GroupKey, Groups, Listing, LogicalForm, Look, Measure, Shape};
+use crate::query::{Agg, Check, Groups, Listing, LogicalForm, Look, Measure, Shape};
 use crate::reading::Reading;
 
 /// From where the best reading is answered.
@@ -97,7 +97,7 @@ pub(crate) fn features(
     ];
     let mut rules = best.rules.iter().map(|it| ENGLISH.name(*it));
     let is_counted = rules.any(|it| it.contains("[how_many]"));
-    let of_result = result.map_or(UNKNOWN_RESULT, |it| features_of(it, &best.query, is_counted));
+    let of_result = result.map_or(UNKNOWN_RESULT, |it| features_of(it, best, is_counted));
     let mut named = WEIGHTS;
     for (it, value) in named.iter_mut().zip(values.into_iter().chain(of_result)) {
         it.1 = value;
@@ -108,9 +108,10 @@ pub(crate) fn features(
 /// Returns the features of a result.
 fn features_of(
     result: &ResultHead,
-    query: &LogicalForm,
+    best: &Reading,
     is_counted: bool,
 ) -> [f64; UNKNOWN_RESULT.len()] {
+    let query = &best.query;
     let is_one = result.n_rows == 1;
     let cells = || result.head.iter().filter_map(Value::as_object).flat_map(|row| row.values());
     let is_check = matches!(query.body, Shape::Check(_));
@@ -124,12 +125,8 @@ fn features_of(
         }
         _ => false,
     };
-    let is_series = match &query.body {
-        Shape::Groups(groups) => groups.keys.iter().any(|it| matches!(it, GroupKey::Time(..))),
-        _ => false,
-    };
     // A series may be as long as it is, and so may what is drawn.
-    let may_be_long = is_series || query.chart.is_some();
+    let may_be_long = best.is_series || query.chart.is_some();
     let n_rows = if may_be_long { result.n_rows.min(SERIES_MAX) } else { result.n_rows };
     [
         flag(result.n_rows == 0),

@@ -14,7 +14,9 @@ use crate::join::Joins;
 
 use crate::lexicon::{Concept, Cue, Lexicon};
 use crate::link::{Atom, Facts, Lattice, Linker};
-use crate::query::{Agg, Check, Groups, Join, Listing, LogicalForm, Measure, Place, Shape, Test};
+use crate::query::{
+    Agg, Check, GroupKey, Groups, Join, Listing, LogicalForm, Measure, Place, Shape, Test,
+};
 use crate::rank::{self, sureness};
 use crate::reading::Reading;
 use crate::scene::Scene;
@@ -617,7 +619,7 @@ impl Asked<'_> {
                     if is_of_other(&query) {
                         query.from.join = None;
                     }
-                    own.push(Reading { query: *query, cost, skipped, linked, before: 1.0, rules });
+                    own.push(alone(*query, [cost, skipped, linked], rules, self.tables));
                 }
             }
             if let Some(last) = self.last.filter(|it| rank::OFFERED <= it.sureness) {
@@ -815,6 +817,7 @@ impl Asked<'_> {
                     cost + CONTINUES_COST
                 };
                 readings.push(Reading {
+                    is_series: is_series(&query, self.tables),
                     query,
                     cost,
                     skipped: skipped.min(1.0),
@@ -844,6 +847,28 @@ fn prefer_whole_rows(readings: &mut [Reading], tables: &[Table]) {
         readings[..=at].rotate_right(1);
         readings[0].cost = part.cost;
     }
+}
+
+/// Returns the reading of a question that takes up no other, with its price, and how much of that is of words that
+/// were left out and of links.
+fn alone(
+    query: LogicalForm,
+    [cost, skipped, linked]: [f64; 3],
+    rules: Vec<u16>,
+    tables: &[Table],
+) -> Reading {
+    let is_series = is_series(&query, tables);
+    Reading { query, cost, skipped, linked, is_series, before: 1.0, rules }
+}
+
+/// Returns whether a query tells a number for each time of a column.
+fn is_series(query: &LogicalForm, tables: &[Table]) -> bool {
+    let Shape::Groups(groups) = &query.body else { return false };
+    groups.keys.iter().any(|it| match it {
+        GroupKey::Time(..) => true,
+        GroupKey::Column(place) => tables[place.table].columns[place.column].unit.is_some(),
+        _ => false,
+    })
 }
 
 /// Returns whether rows are told by those of another table.
@@ -1011,7 +1036,10 @@ mod tests {
     use crate::query::{Chart, Check, Shape};
     use crate::rank::{ANSWERED, sureness};
     use crate::schema::{Kind, Table, mark_kept_back, of_instructions};
+    use crate::transcript::Done;
+    use crate::values;
     use csv_agent_types::chart_options::LogAxis;
+    use serde_json::json;
 
     fn tables() -> Vec<Table> {
         let text = "- orders: 3 rows, 5 columns\n  - \"order_id\" int64\n  - \"amount\" int64\n  - \"price\" int64\n  \
@@ -1771,6 +1799,121 @@ mod tests {
         says("is the mean revenue in 2017 higher than in 2016?", more);
         let claim = read("the mean revenue in 2017 was higher than in 2016", true, None);
         assert!(sql(&claim[0]).contains(more), "{}", sql(&claim[0]));
+    }
+
+    /// Returns the first reading of a question about a table, as SQL in one line.
+    fn first(tables: &[Table], question: &str) -> String {
+        asked(tables, &[question], false).0
+    }
+
+    #[test]
+    fn what_is_spent_is_the_amount_of_a_table() {
+        let columns = [("team", "string"), ("Line Total (USD)", "float64"), ("paid_on", "date")];
+        let orders = one("orders", &columns);
+        for question in ["total spend by team", "spend by team", "plot monthly spend over time"] {
+            let found = first(&orders, question);
+            assert!(found.contains("sum(\"Line Total (USD)\")"), "{question}: {found}");
+        }
+    }
+
+    #[test]
+    fn the_hottest_has_the_highest_maximum() {
+        let columns = [("date", "date"), ("temp_max", "float64"), ("temp_min", "float64")];
+        let found = first(&one("weather", &columns), "hottest day");
+        assert!(found.contains("max(temp_max)"), "{found}");
+    }
+
+    #[test]
+    fn what_is_annual_is_no_year() {
+        let columns = [("team", "string"), ("annual_budget_usd", "int64")];
+        let teams = one("teams", &columns);
+        for question in ["total annual budget", "overall budget", "how much budget in total"] {
+            let found = first(&teams, question);
+            assert!(found.contains("sum(annual_budget_usd)"), "{question}: {found}");
+        }
+    }
+
+    #[test]
+    fn ranking_and_sorting_are_by_a_number() {
+        says("rank the sales by revenue", "from sales order by revenue desc");
+        says("sort the products by revenue", "order by sum(revenue) desc");
+        says("revenue and delays by product in terms of sleep hours", "sleep_hours");
+    }
+
+    #[test]
+    fn all_of_a_list_are_no_groups() {
+        says("list all products", "select distinct product");
+        says("average revenue of all products", "avg(revenue)");
+    }
+
+    #[test]
+    fn what_happened_each_year_is_counted_by_its_own_time() {
+        let columns = [("device", "string"), ("installed", "date"), ("checked", "date")];
+        let devices = one("devices", &columns);
+        let found = first(&devices, "how many devices were installed each year");
+        assert!(found.contains("group by year(installed)"), "{found}");
+        assert!(found.starts_with("select year(installed) as"), "{found}");
+    }
+
+    /// Returns a table of yields of two places whose values are known.
+    fn yields() -> Vec<Table> {
+        let mut yields =
+            one("barley", &[("site", "string"), ("year", "int64"), ("yield", "float64")]);
+        let column = &mut yields[0].columns[0];
+        column.values = Some(vec!["Morris".to_owned(), "Waseca".to_owned()]);
+        column.n_distinct = Some(2);
+        yields
+    }
+
+    #[test]
+    fn values_are_compared_by_the_only_number() {
+        let (tables, lexicon) = (&yields(), &ENGLISH);
+        let head = json!([
+            {"column": "site", "value": "Morris", "found": "whole", "n": 9},
+            {"column": "site", "value": "Waseca", "found": "whole", "n": 9},
+        ]);
+        for question in [
+            "compare Morris and Waseca",
+            "compare Morris and Waseca in 1932",
+            "compare Morris and Waseca in terms of yield",
+        ] {
+            let tokens = lexicon.words.tokens(question);
+            let finds = values::finds(question, &tokens, tables, lexicon).into_iter().take(1);
+            let calls = finds.map(|(name, arguments)| Done {
+                name: name.to_owned(),
+                arguments,
+                output: json!({"head": head}),
+            });
+            let turn = &Turn { question: question.to_owned(), pick: None, calls: calls.collect() };
+            let joins = &Joins::default();
+            let asked = Asked { tables, joins, lexicon, wants_verdict: false, turn, last: None };
+            let found = crate::sql::statement(&asked.read().0[0].query, tables, 4).sql;
+            let is_read = found.contains("avg(yield)") && found.contains("group by site");
+            assert!(is_read, "{question}: {found}");
+        }
+    }
+
+    #[test]
+    fn two_years_are_compared_by_a_number_that_is_a_verb() {
+        let found = first(&yields(), "did Morris yield more in 1932 than in 1931?");
+        assert!(found.contains("a > b as holds") && found.contains("avg(yield)"), "{found}");
+    }
+
+    #[test]
+    fn numbers_with_decimals_are_groups_if_they_are_few() {
+        let mut trial = one("trial", &[("stage", "float64"), ("bili", "float64")]);
+        let sureness = |trial: &[Table]| asked(trial, &["mean bili by stage"], false).1;
+        let of_many = sureness(&trial);
+        trial[0].columns[0].n_distinct = Some(4);
+        assert!(of_many < ANSWERED && ANSWERED <= sureness(&trial), "{of_many}");
+    }
+
+    #[test]
+    fn a_value_that_is_called_as_a_column_is_hardly_meant() {
+        let mut countries = one("countries", &[("country", "string"), ("ID", "string")]);
+        countries[0].columns[1].values = Some(vec!["DE".to_owned(), "ID".to_owned()]);
+        let found = first(&countries, "which country has no ID?");
+        assert!(found.contains("\"ID\" is null"), "{found}");
     }
 
     #[test]

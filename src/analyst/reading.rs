@@ -14,6 +14,8 @@ pub(crate) struct Reading {
     pub skipped: f64,
     /// How much of it is of links.
     pub linked: f64,
+    /// Whether it tells a number for each time of a column, which may be many.
+    pub is_series: bool,
     /// How sure it is of the question before, if it takes that up.
     pub before: f64,
     /// The rules that made it, for those who train.

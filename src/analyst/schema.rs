@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use csv_agent_types::dataset_names::is_same;
 use serde_json::Value;
 
-use crate::lexicon::{Cue, Lexicon, TimeUnit};
+use crate::lexicon::{Cue, Lexicon, TimeUnit, is_often};
 use crate::words::{Token, TokenKind, split_name};
 
 /// What is said of a column whose name is made up.
@@ -358,6 +358,7 @@ fn new_column(name: String, dtype: &str, n_missing: u64, lexicon: &Lexicon) -> C
     let unit = split_name(&name)
         .into_iter()
         .map(str::to_lowercase)
+        .filter(|it| !is_often(it))
         .find_map(|it| lexicon.unit(&it).filter(|_| lexicon.words.stem(&it) == it));
     let unit = unit.or_else(|| is_year.then_some(TimeUnit::Year));
     let is_dated = |it: &String| {

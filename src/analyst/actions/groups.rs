@@ -11,6 +11,9 @@ use crate::sql::bin_width;
 /// Bins of groups of numbers, unless the question says how wide they are.
 const BINS: u32 = 10;
 
+/// Different values that numbers have at most which are groups, if they have decimals.
+const FEW_MAX: u64 = 12;
+
 /// The actions, by the names that rules call them.
 pub(super) const ACTIONS: &[(&str, Action)] = &[
     ("events", |scene, sems| match (place_of(sems), unit_of(sems)) {
@@ -27,6 +30,8 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
         let Some(place) = place_of(sems) else { return Vec::new() };
         let column = scene.column(place);
         let cost = match column.kind {
+            // Numbers of which some are missing are often written with decimals.
+            Kind::Real if column.n_distinct.is_some_and(|it| it <= FEW_MAX) => 0.2,
             Kind::Real => 1.5,
             Kind::Whole
                 if column.unit.is_none() && column.n_values().is_none() && !column.is_key =>

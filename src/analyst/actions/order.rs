@@ -122,6 +122,18 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
         }
         _ => Vec::new(),
     }),
+    ("rank_rows", |scene, sems| {
+        let by = place_of(sems).filter(|it| scene.kind(*it).is_number());
+        by.map_or_else(Vec::new, |place| {
+            one(frag(|it| {
+                it.order = Some(SortOrder::DESCENDING);
+                it.by = Some(place);
+                it.is_sorted = true;
+                it.has_rows = true;
+                it.tests = tests_of(sems);
+            }))
+        })
+    }),
     ("latest", |scene, sems| at_end(scene, false, count_of(sems))),
     ("earliest", |scene, sems| at_end(scene, true, count_of(sems))),
     ("first_rows", |_, sems| first(sems, 1)),

@@ -93,6 +93,12 @@ impl Bare<'_> {
             && frag.over.is_none()
             && frag.having.is_none()
         {
+            // `compare the regions in terms of revenue`
+            if frag.is_sorted {
+                let told = natural(scene, by).into_iter();
+                let order = Some(order);
+                return told.map(|it| (groups(frag.keys.clone(), it.0, order), it.1)).collect();
+            }
             let agg = if order.is_ascending { Agg::Min } else { Agg::Max };
             return vec![(groups(frag.keys.clone(), Measure::of(agg, by), None), 0.1)];
         }

@@ -6,7 +6,7 @@ mod rewrite;
 
 use bare::without_measure;
 pub(crate) use drawn::as_drawn;
-use rewrite::{Rewritten, rewritten};
+use rewrite::{Rewritten, only_number, rewritten};
 
 use crate::actions::{natural, unit_key};
 use crate::frag::{AskedFor, Claim, Frag};
@@ -21,6 +21,9 @@ use crate::schema::Kind;
 /// Days of a series up to which each is told by itself.
 const DAYS_MAX: f64 = 200.0;
 
+/// What it costs to compare in how many rows values are, where they have a number.
+const BARE_COST: f64 = 1.0;
+
 /// Returns the queries that parts may be.
 pub(crate) fn assemble(scene: &Scene, frag: &Frag) -> Vec<(LogicalForm, f64)> {
     let mut made: Vec<(Shape, f64)> = Vec::new();
@@ -30,7 +33,22 @@ pub(crate) fn assemble(scene: &Scene, frag: &Frag) -> Vec<(LogicalForm, f64)> {
         let sides = std::mem::take(&mut grouped.sides);
         grouped.keys.extend(sides.into_iter().filter(|it| !frag.keys.contains(it)));
         grouped.compares = false;
+        let is_bare = frag.compares
+            && frag.measures.is_empty()
+            && frag.columns.is_empty()
+            && frag.aggs.is_empty()
+            && frag.by.is_none()
+            && frag.order.is_none()
+            && !frag.has_rows;
         let mut made = assemble(scene, &grouped);
+        // `compare Spain and Italy` in the only number that there is.
+        if is_bare && let Some(place) = only_number(scene, frag) {
+            for it in &mut made {
+                it.1 += BARE_COST;
+            }
+            grouped.columns.push(place);
+            made.extend(assemble(scene, &grouped));
+        }
         let mut plain = frag.clone();
         plain.sides.clear();
         let more = if frag.compares { 2.5 } else { 0.6 };

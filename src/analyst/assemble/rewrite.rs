@@ -84,14 +84,23 @@ fn without_year_of_name(scene: &Scene, frag: &Frag) -> Rewritten {
     Rewritten::Same
 }
 
-/// `region by region`
+/// `region by region`, `installed each year`
 fn without_grouped_columns(_: &Scene, frag: &Frag) -> Rewritten {
-    if frag.columns.iter().any(|it| frag.keys.contains(&GroupKey::Column(*it))) {
-        let mut told = frag.clone();
-        told.columns.retain(|it| !frag.keys.contains(&GroupKey::Column(*it)));
-        return Rewritten::As(Box::new(told));
-    }
-    Rewritten::Same
+    let is_grouped = |it: &Place| {
+        frag.keys.iter().any(|key| match key {
+            GroupKey::Column(place) | GroupKey::Time(place, _) => place == it,
+            _ => false,
+        })
+    };
+    let mut told = frag.clone();
+    told.columns.retain(|it| !is_grouped(it));
+    told.target = frag.target.filter(|it| match it {
+        AskedFor::Key(GroupKey::Column(place)) => {
+            !frag.keys.iter().any(|key| matches!(key, GroupKey::Time(of, _) if of == place))
+        }
+        _ => true,
+    });
+    if told == *frag { Rewritten::Same } else { Rewritten::As(Box::new(told)) }
 }
 
 /// `monthly spend by start date`
@@ -146,6 +155,10 @@ fn with_aggs(scene: &Scene, frag: &Frag) -> Rewritten {
         if is_open && !told.has_rows && told.columns.is_empty() {
             numbers.extend(Some(merits(scene)).filter(|it| it.len() == 1).into_iter().flatten());
         }
+        // `the average in spring`: of the only number that there is.
+        if numbers.is_empty() && told.columns.is_empty() && !told.has_rows {
+            numbers.extend(only_number(scene, &told));
+        }
         if numbers.is_empty() || !told.measures.is_empty() || told.body.is_some() {
             return Rewritten::Never;
         }
@@ -166,6 +179,24 @@ fn with_aggs(scene: &Scene, frag: &Frag) -> Rewritten {
         return Rewritten::As(Box::new(told));
     }
     Rewritten::Same
+}
+
+/// Returns the only number that a table has, apart from those that say which rows are meant.
+pub(super) fn only_number(scene: &Scene, frag: &Frag) -> Option<Place> {
+    let said: Vec<Place> = frag.tests.iter().flat_map(Test::places).collect();
+    let is_open = |it: &Place| {
+        let column = scene.column(*it);
+        // `pupil` has the numbers of pupils.
+        let is_thing = scene.is_additive(*it).is_none()
+            && scene.lexicon.noun_cues(&column.name.to_lowercase()).is_some();
+        scene.is_number(*it)
+            && !column.is_key
+            && !is_thing
+            && column.unit.is_none()
+            && !said.contains(it)
+    };
+    let mut numbers = scene.places().filter(is_open);
+    numbers.next().filter(|_| numbers.next().is_none())
 }
 
 /// `do cats or dogs have a higher average weight`: of several values, the one with the most.

@@ -254,5 +254,6 @@ fn says(query: LogicalForm, columns: &[&str], rows: &Json, text: &str) {
 /// Returns the reading of a question that says all of a query.
 fn read_as(query: &LogicalForm) -> Reading {
     let (cost, skipped, linked, before, rules) = (0.0, 0.0, 0.0, 1.0, Vec::new());
-    Reading { query: query.clone(), cost, skipped, linked, before, rules }
+    let is_series = false;
+    Reading { query: query.clone(), cost, skipped, linked, is_series, before, rules }
 }
