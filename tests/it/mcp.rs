@@ -169,6 +169,36 @@ fn a_client_is_answered_in_every_version_of_the_protocol() {
 }
 
 #[test]
+fn a_client_begins_once_and_may_try_again() {
+    let bench = Bench::with(["sales.csv"]);
+    let mut client = Client::silent(&bench, &["-f", "sales.csv"]);
+    let hello = |version: &str| json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}});
+    for wrong in [json!({}), json!({"protocolVersion": "2025-06-18", "capabilities": {}})] {
+        let refused = client.request("initialize", wrong);
+        assert_eq!(refused["error"]["code"], -32602, "{refused}");
+        let why = refused["error"]["message"].as_str().unwrap();
+        assert!(why.contains("it takes `protocolVersion`, a text"), "{why}");
+        // A client that has not read the answer goes on.
+        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    }
+    assert!(client.request("tools/list", json!({}))["error"].is_object());
+    client.send(&json!({"jsonrpc": "2.0", "id": 90, "result": {}}));
+    for _ in 0..2 {
+        let begun = client.request("initialize", hello("2025-06-18"));
+        assert_eq!(begun["result"]["protocolVersion"], "2025-06-18", "{begun}");
+    }
+    for version in ["2024-11-05", "2026-07-28"] {
+        let refused = client.request("initialize", hello(version));
+        let why = refused["error"]["message"].as_str().unwrap();
+        assert!(why.contains("has already begun"), "{why}");
+    }
+    // The results are those of the first version.
+    let listed = client.request("tools/list", json!({}));
+    assert!(listed["result"]["tools"].is_array() && listed["result"]["resultType"].is_null());
+    assert_eq!(client.ends(), Some(0));
+}
+
+#[test]
 fn a_client_without_a_handshake_discovers_the_server() {
     let bench = Bench::with(["sales.csv"]);
     let mut client = Client::silent(&bench, &["-f", "sales.csv"]);
