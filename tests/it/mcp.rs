@@ -370,6 +370,24 @@ fn what_is_cut_says_so_and_where_all_of_it_is() {
 }
 
 #[test]
+fn a_report_that_would_be_too_long_names_the_turns_that_it_leaves_out() {
+    let bench = Bench::with([]);
+    let rows: Vec<String> = (0..2_000).map(|at| format!("{at},{}\n", "x".repeat(400))).collect();
+    fs::write(bench.path("long.csv"), format!("n,t\n{}", rows.concat())).unwrap();
+    let mut client = Client::new(&bench, &["-f", "long.csv"]);
+    for _ in 0..3 {
+        client.found("query", json!({"sql": "select n, t, t as u, t as v from long"}));
+    }
+    client.found("query", json!({"sql": "select count(*) as n from long"}));
+    let report = client.request("resources/read", json!({"uri": "csv-agent://report"}));
+    let text = report["result"]["contents"][0]["text"].as_str().unwrap();
+    let (first, rest) = text.split_once('\n').unwrap();
+    assert!(first.starts_with("*Left out: ") && first.contains(" (1"), "{first}");
+    assert!(first.contains("csv-agent://turns/N has each of them"), "{first}");
+    assert!(rest.contains("turn 4"));
+}
+
+#[test]
 fn a_chart_is_a_picture_with_words_and_a_link() {
     let bench = Bench::with(["sales.csv"]);
     let mut client = Client::new(&bench, &["-f", "sales.csv"]);
