@@ -367,6 +367,13 @@ fn what_is_cut_says_so_and_where_all_of_it_is() {
     let long = client.call("python", json!({"code": "print('x' * 100_000)"}));
     assert_eq!(long["structuredContent"]["truncated"], true, "{long}");
     assert!(long.to_string().len() < 50_000, "{}", long.to_string().len());
+    assert!(text_of(&long).contains("bytes cut; the full text is data["), "{long}");
+    let head = client.found("python", json!({"code": "load('long')"}));
+    assert!(head["notes"][0].as_str().unwrap().contains("call `table` with its name"), "{head}");
+    let again = client.call("rerun", json!({"turn": 1}));
+    assert_eq!(again["structuredContent"]["truncated"], true, "{again}");
+    let told = text_of(&again);
+    assert!(told.contains("To get all of `result`, repeat the calls"), "{told}");
 }
 
 #[test]
@@ -922,13 +929,21 @@ fn what_a_note_says_can_be_done_by_a_client() {
         .unwrap();
     let mut client = Client::new(&bench, &[]);
     let read = client.call("ingest", json!({"paths": ["two.csv"]}));
-    assert!(text_of(&read).contains("`--tables all`"), "{read}");
+    assert!(text_of(&read).contains("`flags: --tables all`"), "{read}");
     let all = json!({"paths": ["two.csv"], "flags": ["--tables all"], "if_exists": "replace"});
     client.found("ingest", all);
     let found = client.found("query", json!({"sql": "select sum(total) as n from two_2"}));
     assert_eq!(found["rows"], json!([[3]]));
     let why = client.refused("ingest", json!({"paths": ["two.csv"], "flags": ["--tables some"]}));
     assert!(why.contains("first, all"), "{why}");
+    // Flags come as in a shell.
+    for flags in
+        [json!(["--dtype 'n=text'"]), json!(["--dtype", "n=text"]), json!(["--dtype=\"n=text\""])]
+    {
+        let typed = json!({"paths": ["two.csv"], "flags": flags, "if_exists": "replace"});
+        let read = client.found("ingest", typed);
+        assert_eq!(read["schema"]["columns"][1]["dtype"], "string", "{flags}: {read}");
+    }
     fs::write(bench.path("na.csv"), "sex,age\nNA,1\nf,NA\nm,3\nf,4\n").unwrap();
     let read = text_of(&client.call("ingest", json!({"paths": ["na.csv"]})));
     assert!(read.contains("`nulls: NA` reads it as missing everywhere"), "{read}");
@@ -972,7 +987,7 @@ fn names_paths_code_and_data_come_back_as_they_are() {
     let why = client.refused("ingest", json!({"paths": ["nope--types list_datasets.csv"]}));
     assert!(why.contains("nope--types list_datasets.csv"), "{why}");
     let why = client.refused("ingest", json!({"paths": ["k.csv"], "name": "2 x"}));
-    assert_eq!(why, "`2 x` is not a valid name of a dataset; try the name `2_x`");
+    assert_eq!(why, "`2 x` is not a valid name of a dataset; try `name: 2_x`");
     // A hint of our own names the client's tool.
     let why = client.refused("find_values", json!({"value": "1", "dataset": "x*"}));
     assert!(why.ends_with("call `datasets`"), "{why}");
