@@ -341,6 +341,38 @@ fn python_keeps_its_variables_and_other_processes_may_use_the_session_between() 
 }
 
 #[test]
+fn infinite_numbers_are_not_missing() {
+    let bench = Bench::with(["sales.csv"]);
+    let mut client = Client::new(&bench, &["-f", "sales.csv"]);
+    let sql =
+        "select 1.0 / 0 as a, -1.0 / 0 as b, 0.0 / 0 as c, null::double as d from sales limit 1";
+    let result = client.call("query", json!({"sql": sql}));
+    let found = &result["structuredContent"];
+    assert_eq!(found["rows"], json!([["inf", "-inf", "NaN", null]]), "{found}");
+    assert!(text_of(&result).contains("| inf | -inf | NaN |  |"), "{result}");
+    let uri = "csv-agent://turns/1/tables/result.csv";
+    let csv = client.request("resources/read", json!({"uri": uri}));
+    assert_eq!(csv["result"]["contents"][0]["text"], "a,b,c,d\ninf,-inf,NaN,\n");
+    assert_eq!(client.found("rerun", json!({}))["same"], true);
+    let code = "t = pd.DataFrame({'a': [1.5, np.inf, -np.inf, None]}); t";
+    let shown = client.found("python", json!({"code": code}));
+    let rows = json!([[1.5], ["inf"], ["-inf"], [null]]);
+    assert_eq!(shown["rows"], rows, "{shown}");
+    assert_eq!(client.found("table", json!({"variable": "t"}))["rows"], rows);
+    assert_eq!(client.found("rerun", json!({}))["same"], true);
+    // The script compares them with what pandas calculates.
+    let script = format!("csv-agent export py 1 2 3 -o e.py\n{}\npython e.py", python("python"));
+    let run = bench.shell(&script, &[]).succeeds();
+    assert!(run.stdout().contains("same as before"), "{run}");
+    // A chart leaves them out.
+    let chart = json!({"variable": "t.reset_index()", "type": "line", "x": "a", "y": "a"});
+    assert_eq!(client.call("chart", chart)["isError"], true);
+    client.found("python", json!({"code": "t['x'] = range(4)"}));
+    let chart = client.call("chart", json!({"variable": "t", "type": "line", "x": "x", "y": "a"}));
+    assert!(chart.to_string().contains("image/png"), "{chart}");
+}
+
+#[test]
 fn what_is_cut_says_so_and_where_all_of_it_is() {
     let bench = Bench::with([]);
     let rows: Vec<String> = (0..5_000).map(|at| format!("{at},text {at}\n")).collect();

@@ -194,16 +194,17 @@ class Text(unittest.TestCase):
     def test_a_value_becomes_a_cell(self):
         for value, expected in [
             ("abcdefg", "abcde…"), (True, True), (2**53 - 1, 2**53 - 1), (2**53, str(2**53)), (0.5, 0.5),
-            (float("nan"), None), (float("inf"), None), (pd.NA, None), (pd.NaT, None), (None, None),
+            (float("nan"), None), (float("inf"), "inf"), (pd.NA, None), (pd.NaT, None), (None, None),
             (np.float32(0.1), 0.1), (np.int64(3), 3), (np.bool_(True), True), (date(2024, 2, 29), "2024-02-29"),
-            (Decimal("1.20"), "1.20"), (Decimal("NaN"), None), (b"\x00", "AA=="), ([1, None], "[1,nu…"),
+            (Decimal("1.20"), "1.20"), (Decimal("NaN"), None), (Decimal("-Infinity"), "-inf"),
+            (b"\x00", "AA=="), ([1, None], "[1,nu…"),
             (timedelta(days=1), "P1DT0H0M0S"), (pd.Timestamp("2024-02-29"), "2024-02-29T00:00:00"),
         ]:
             self.assertEqual(self.program.cell(value, 6), expected, repr(value))
 
     def test_a_column_is_its_cells(self):
         for series, expected in [
-            (pd.Series([1, 2**60]), [1, str(2**60)]), (pd.Series([0.5, np.nan, np.inf]), [0.5, None, None]),
+            (pd.Series([1, 2**60]), [1, str(2**60)]), (pd.Series([0.5, np.nan, np.inf]), [0.5, None, "inf"]),
             (pd.Series([True, False]), [True, False]), (pd.Series(["a", None]), ["a", None]),
             (pd.Series([1.5, "x", pd.NaT], dtype=object), [1.5, "x", None]),
             (pd.Series([0.1, np.nan], dtype="float32"), [0.1, None]),
