@@ -341,6 +341,34 @@ fn python_keeps_its_variables_and_other_processes_may_use_the_session_between() 
 }
 
 #[test]
+fn a_name_of_csv_agent_belongs_to_it_again_after_a_call() {
+    let bench = Bench::with(["sales.csv"]);
+    let mut client = Client::new(&bench, &["-f", "sales.csv"]);
+    let taken =
+        client.call("python", json!({"code": "load = 5\nfor num in [1]: pass\ndel np\nload"}));
+    let found = &taken["structuredContent"];
+    assert_eq!(found["result"], "5", "{found}");
+    let notes = found["notes"].as_array().unwrap();
+    assert_eq!(notes.len(), 3, "{notes:?}");
+    assert!(
+        text_of(&taken).contains("`load` is reserved here, and is what it was again"),
+        "{taken}"
+    );
+    let code = "int(np.sum(num(['1', '2']))) + len(load('sales'))";
+    let after = client.found("python", json!({"code": code}));
+    assert_eq!((&after["result"], after.get("notes")), (&json!("13"), None), "{after}");
+    let none = client.found("python", json!({"code": "pd = 1"}));
+    assert_eq!(none["result"], "no value: end with an expression or print it", "{none}");
+    assert!(none["notes"][0].as_str().unwrap().contains("`pd`"), "{none}");
+    let why = client.refused("python", json!({"code": "datasets = 1\n1 / 0"}));
+    assert!(why.contains("ZeroDivisionError") && why.contains("`datasets` is reserved"), "{why}");
+    // The owner reads what the code showed.
+    client.call("python", json!({"code": "load = 5\nprint('so')\nload"}));
+    let shown = bench.run(["show", "last", "--format", "reply"]).succeeds();
+    assert_eq!(shown.stdout(), "```text\nso\n5\n```\n");
+}
+
+#[test]
 fn infinite_numbers_are_not_missing() {
     let bench = Bench::with(["sales.csv"]);
     let mut client = Client::new(&bench, &["-f", "sales.csv"]);

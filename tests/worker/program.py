@@ -494,6 +494,8 @@ class Main(unittest.TestCase):
         program.incoming = [json.dumps(it).encode() + b"\n" for it in (
             {"id": "1", "command": "run", "code": "x = num('1,234')\nint(x[0])"},
             {"id": "2", "command": "run", "code": "1 / 0"},
+            {"id": "3", "command": "run", "code": "load = 5; load"},
+            {"id": "4", "command": "run", "code": "callable(load)"},
         )]
         os.chdir(program.scratch)
         try:
@@ -505,11 +507,14 @@ class Main(unittest.TestCase):
             signal.signal(signal.SIGINT, handler)
             os.chdir(folder)
         answers = [json.loads(it) for it in program.written[201].splitlines()]
-        self.assertEqual([it["id"] for it in answers], ["start", "1", "2"])
+        self.assertEqual([it["id"] for it in answers], ["start", "1", "2", "3", "4"])
         self.assertEqual(answers[0]["ready"]["pandas"], pd.__version__)
         self.assertEqual(answers[1]["result"], {"kind": "text", "text": "1234"})
         self.assertEqual(answers[2]["result"]["error"], {"type": "ZeroDivisionError", "message": "division by zero"})
-        self.assertEqual(program.written[202], b"\0start\0\x001\x00\x002\x00")
+        note = "`load` is reserved here, and is what it was again; use another name for your value"
+        self.assertEqual(answers[3]["result"], {"kind": "text", "text": "5", "notes": [note]})
+        self.assertEqual(answers[4]["result"], {"kind": "text", "text": "True"})
+        self.assertEqual(program.written[202], b"\0start\0\x001\x00\x002\x00\x003\x00\x004\x00")
         self.assertEqual(sorted(program.names["PRELOADED"]), ["datasets", "load", "np", "num", "pd"])
 
 
