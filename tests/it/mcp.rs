@@ -437,6 +437,32 @@ fn what_is_cut_says_so_and_where_all_of_it_is() {
 }
 
 #[test]
+fn wide_tables_long_names_and_long_words_stay_within_bounds() {
+    let bench = Bench::with([]);
+    let names: Vec<String> = (0..1_500).map(|at| format!("column_number_{at}")).collect();
+    let cells: Vec<String> = (0..1_500).map(|at| at.to_string()).collect();
+    fs::write(bench.path("wide.csv"), format!("{}\n{}\n", names.join(","), cells.join(",")))
+        .unwrap();
+    let mut client = Client::new(&bench, &["-f", "wide.csv"]);
+    client.found("python", json!({"code": "w = load('wide')"}));
+    let kept = client.call("table", json!({"variable": "w"}));
+    assert!(kept.to_string().len() < 45_000, "{}", kept.to_string().len());
+    let found = &kept["structuredContent"];
+    let n_columns = found["columns"].as_array().unwrap().len();
+    assert_eq!(found["rows"][0].as_array().unwrap().len(), n_columns, "{found}");
+    assert_eq!((&found["truncated"], &found["columns_total"]), (&json!(true), &json!(1_500)));
+    let size = format!("1 row, {n_columns} of 1500 columns:");
+    assert!(100 < n_columns && text_of(&kept).contains(&size), "{kept}");
+    let long = "n".repeat(100_000);
+    let why = client.refused("table", json!({"variable": "w", "name": long}));
+    assert!(why.contains("has 100000 characters; it may have at most 500"), "{why}");
+    let chart = json!({"variable": "w", "type": "bar", "x": "column_number_0", "y": "column_number_1", "name": long});
+    assert!(client.refused("chart", chart).contains("name of the chart has 100000 characters"));
+    let asked = client.found("ask", json!({"question": format!("total column_number_1 {long}")}));
+    assert!(asked["answer"].as_str().unwrap().contains("a word of 100000 characters"), "{asked}");
+}
+
+#[test]
 fn a_report_that_would_be_too_long_names_the_turns_that_it_leaves_out() {
     let bench = Bench::with([]);
     let rows: Vec<String> = (0..2_000).map(|at| format!("{at},{}\n", "x".repeat(400))).collect();
@@ -476,6 +502,9 @@ fn a_chart_is_a_picture_with_words_and_a_link() {
         "options": {"references": [{"value": 1000}], "unit": "EUR"}});
     let counted = text_of(&client.call("chart", counted));
     assert!(counted.contains("Histogram: rows by revenue (EUR)"), "{counted}");
+    let long = json!({"sql": BY_PRODUCT, "type": "bar", "x": "product", "y": "total", "title": "T".repeat(100_000)});
+    let why = client.refused("chart", long);
+    assert!(why.contains("the title has 100000 characters") && why.len() < 200, "{why}");
     let bars = json!({"sql": BY_PRODUCT, "type": "bar", "x": "product", "y": "total", "options": {"log_axis": "y"}});
     let why = client.refused("chart", bars);
     assert!(why.contains("use line or scatter"), "{why}");
