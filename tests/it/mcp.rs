@@ -458,6 +458,10 @@ fn wide_tables_long_names_and_long_words_stay_within_bounds() {
     assert!(why.contains("has 100000 characters; it may have at most 500"), "{why}");
     let chart = json!({"variable": "w", "type": "bar", "x": "column_number_0", "y": "column_number_1", "name": long});
     assert!(client.refused("chart", chart).contains("name of the chart has 100000 characters"));
+    // No name is compared with it letter by letter, which would take minutes.
+    let why = client.refused("query", json!({"sql": format!("select {long} from wide")}));
+    assert!(why.contains("no column `nnn") && why.len() < 25_000, "{}", why.len());
+    assert!(client.refused("describe", json!({"dataset": long})).contains("no dataset `nnn"));
     let asked = client.found("ask", json!({"question": format!("total column_number_1 {long}")}));
     assert!(asked["answer"].as_str().unwrap().contains("a word of 100000 characters"), "{asked}");
 }
