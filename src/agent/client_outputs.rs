@@ -39,6 +39,10 @@ fn markdown(output: &str) -> String {
             let parts = [printed, table::markdown(&frame) + &cut];
             parts.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join("\n\n")
         }
+        (Some("text" | "none"), ..) => {
+            let text = result["text"].as_str().filter(|it| *it != NO_VALUE).unwrap_or_default();
+            block(&[result["stdout"].as_str().unwrap_or_default(), text].concat())
+        }
         (Some("error"), ..) => {
             format!("The call failed.\n\n{}", block(result["text"].as_str().unwrap_or_default()))
         }

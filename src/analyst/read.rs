@@ -32,6 +32,8 @@ const SCHEMAS_MAX: usize = 8;
 const TURNS_MAX: usize = 8;
 /// Words of a question that are read; one that asks for one thing has fewer.
 const WORDS_MAX: usize = 60;
+/// Characters of a word between blanks, such as a path.
+const WORD_CHARS_MAX: usize = 300;
 /// What a second table costs.
 const JOIN_COST: f64 = 0.6;
 /// What it costs to join by one of several keys that the question does not name.
@@ -294,11 +296,8 @@ pub(crate) fn readings(
     let before: Vec<&Turn> =
         turns.windows(2).filter(|it| !is_repeated(it)).map(|it| &it[0]).collect();
     let tokens = lexicon.words.tokens(&turn.question);
-    if WORDS_MAX < tokens.len() {
-        return refuse(&format!(
-            "The question has {} words, but I read at most {WORDS_MAX}. Ask for one thing at a time.",
-            tokens.len()
-        ));
+    if let Some(reason) = excess(&turn.question, tokens.len()) {
+        return refuse(&reason);
     }
     let is_open =
         |it: &Call, turns: &[Turn]| !turns.iter().any(|turn| turn.done(it.0, &it.1).is_some());
@@ -362,6 +361,20 @@ pub(crate) fn readings(
         joins: joins.clone(),
         wants_table: instructions.contains(WANTS_TABLE) && !wants_verdict,
     }))
+}
+
+/// Returns why a question is too long to be read.
+fn excess(question: &str, n_words: usize) -> Option<String> {
+    if WORDS_MAX < n_words {
+        return Some(format!(
+            "The question has {n_words} words, but I read at most {WORDS_MAX}. Ask for one thing at a time."
+        ));
+    }
+    // A word is compared with each name and value of the data, letter by letter.
+    let n_chars = question.split_whitespace().map(|it| it.chars().count()).max()?;
+    (WORD_CHARS_MAX < n_chars).then(|| {
+        format!("The question has a word of {n_chars} characters, but I read words of at most {WORD_CHARS_MAX}.")
+    })
 }
 
 /// How the question before was read.

@@ -8,7 +8,7 @@ use jiff::civil::{Date, DateTime, Time};
 use jiff::{SignedDuration, Span};
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions};
 use polars::prelude::{AnyValue, Column, DataType, ParquetReader, SerReader, TimeUnit};
-use serde_json::{Number, Value};
+use serde_json::Value;
 
 use csv_agent_types::frame::Frame;
 use csv_agent_types::limits::{DATASET_GROUP_BYTES_MAX, HEAD_BYTES_MAX, PARQUET_FOOTER_BYTES_MAX};
@@ -140,7 +140,9 @@ fn cell(value: &AnyValue<'_>) -> Value {
         AnyValue::Boolean(it) => Value::Bool(*it),
         AnyValue::Int64(it) if it.unsigned_abs() <= JSON_INT_MAX => Value::from(*it),
         AnyValue::Int64(it) => Value::String(it.to_string()),
-        AnyValue::Float64(it) => Number::from_f64(*it).map_or(Value::Null, Value::Number),
+        // JSON has no such number: `inf`, `-inf` or `NaN`, as in CSV.
+        AnyValue::Float64(it) if !it.is_finite() => Value::String(it.to_string()),
+        AnyValue::Float64(it) => Value::from(*it),
         AnyValue::String(it) => Value::String((*it).to_owned()),
         // A one-row column returns an owned value, whose `Display` would quote it.
         AnyValue::StringOwned(it) => Value::String(it.to_string()),
@@ -193,8 +195,9 @@ mod tests {
     fn cells_are_json_that_no_reader_rounds() {
         check(&AnyValue::Int64(9_007_199_254_740_991), &json!(9_007_199_254_740_991_i64));
         check(&AnyValue::Int64(9_007_199_254_740_993), &json!("9007199254740993"));
-        check(&AnyValue::Float64(f64::NAN), &Value::Null);
-        check(&AnyValue::Float64(f64::INFINITY), &Value::Null);
+        check(&AnyValue::Float64(f64::NAN), &json!("NaN"));
+        check(&AnyValue::Float64(f64::INFINITY), &json!("inf"));
+        check(&AnyValue::Float64(-f64::INFINITY), &json!("-inf"));
         check(&AnyValue::Float64(0.1), &json!(0.1));
     }
 

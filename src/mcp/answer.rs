@@ -24,6 +24,8 @@ use crate::work::Work;
 const FORM_BYTES_MAX: usize = 21_000;
 /// Bytes of the findings of a verdict that come back.
 const FINDINGS_BYTES_MAX: usize = 8_000;
+/// Tables of a rerun that are shown.
+const RERUN_TABLES_MAX: usize = 3;
 /// Bytes of the notes of an answer.
 const NOTES_BYTES_MAX: usize = 6_000;
 
@@ -85,7 +87,8 @@ impl ToolAnswer {
 
     /// Says why a call failed, in words that stay as they are.
     fn failed(text: &str) -> ToolAnswer {
-        let content = vec![ContentBlock::text(cut(text))];
+        let shown = cut(text, "a long message is shown with its beginning and its end");
+        let content = vec![ContentBlock::text(shown)];
         ToolAnswer { content, is_error: true, ..ToolAnswer::default() }
     }
 }
@@ -140,7 +143,7 @@ impl Read<'_> {
 pub(crate) fn put_into_words(work: &Work, done: Result<WorkResult, String>) -> ToolAnswer {
     match done {
         Err(message) => ToolAnswer::error(&message),
-        Ok(WorkResult::Text(text)) => of_text(work, &text),
+        Ok(WorkResult::Text(text)) => of_export(work, text),
         Ok(WorkResult::Rerun(document, is_same)) => of_rerun(&document, is_same),
         Ok(WorkResult::Turn(turn)) => of_turn(work, &turn),
     }
@@ -159,7 +162,11 @@ fn of_turn(work: &Work, turn: &ClientTurn) -> ToolAnswer {
             .map_or_else(|| ToolOutput::json(failed.result.clone()).for_model(), str::to_owned);
         return match failed.name {
             // A traceback quotes code and data.
-            "python_repl" => ToolAnswer::failed(&text),
+            "python_repl" => {
+                let notes = notes_of(failed.result);
+                let parts: Vec<String> = [text].into_iter().chain(notes).collect();
+                ToolAnswer::failed(&parts.join("\n"))
+            }
             _ => ToolAnswer::error(&without_result_name(&text)),
         };
     }
@@ -222,7 +229,7 @@ impl<'a> AnswerParts<'a> {
         let result = call.result;
         let printed = result["stdout"].as_str().filter(|it| !it.is_empty());
         if let Some(printed) = printed {
-            let printed = cut(printed);
+            let printed = cut(printed, &self.whole());
             self.text.push(printed.clone());
             self.structured.insert("printed".into(), printed.into());
         }
@@ -248,25 +255,37 @@ impl<'a> AnswerParts<'a> {
             if table.has_cut_cells() {
                 self.note(if whole.is_some() { CUT_CELLS } else { CUT_CELLS_ELSEWHERE });
             }
-            if table.lacks_rows() && self.read.tables.is_empty() && self.turn.withheld.rows {
+            let is_kept = !self.read.tables.is_empty();
+            if table.lacks_rows() && !is_kept && self.turn.withheld.rows {
                 self.text.push("The other rows are kept back by --no-rows.".to_owned());
+            } else if table.is_cut() && call.name == "python_repl" {
+                self.note(
+                    "To get all of it, assign it to a variable and call `table` with its name.",
+                );
             }
             return;
         }
-        let text = cut(&without_printed(result).for_model());
+        let text = cut(&without_notes(result).for_model(), &self.whole());
         if !text.is_empty() {
             self.text.push(text.clone());
         }
         self.structured.insert("result".into(), text.into());
+        self.notes_of(result);
         if !self.structured.contains_key("truncated") {
             self.structured.insert("truncated".into(), call.is_cut.into());
         }
     }
 
     fn notes_of(&mut self, result: &Value) {
-        let notes = result["notes"].as_array().into_iter().flatten();
-        let notes = notes.chain([&result["note"]]);
-        notes.filter_map(|it| it.as_str().map(client_words)).for_each(|it| self.note(&it));
+        for note in notes_of(result) {
+            self.note(&note);
+        }
+    }
+
+    /// Says where all of a text is that is cut.
+    fn whole(&self) -> String {
+        let uri = turn_uri(self.read.turn, self.turn.session.as_deref());
+        format!("{uri} has all of it; or ask for less")
     }
 
     /// Adds a note to both forms.
@@ -291,9 +310,8 @@ impl<'a> AnswerParts<'a> {
             && facts["note"]
                 .as_str()
                 .is_some_and(|it| it.contains(" more datasets were not searched;"));
-        let text = cut(&facts.to_string());
-        let is_cut = call.is_cut || text.len() < facts.to_string().len();
-        self.text.push(text.clone());
+        // A call has bounded them.
+        self.text.push(facts.to_string());
         let key = match call.name {
             "get_dataset_info"
                 if self.read.results.len() == 1 || !self.structured.contains_key("schema") =>
@@ -304,9 +322,8 @@ impl<'a> AnswerParts<'a> {
             "list_datasets" => "found",
             _ => "matches",
         };
-        let value = if is_cut { text.into() } else { facts };
-        self.structured.insert(key.into(), value);
-        self.structured.insert("truncated".into(), (is_cut || is_partial).into());
+        self.structured.insert(key.into(), facts);
+        self.structured.insert("truncated".into(), (call.is_cut || is_partial).into());
     }
 
     /// Adds the tables that the turn sent: their rows, unless the call before has shown them, and where all of a
@@ -396,7 +413,7 @@ impl<'a> AnswerParts<'a> {
     fn ask(&mut self) {
         let Some(reply) = self.read.reply else { return };
         let is_refused = reply.stop_reason == csv_agent_types::status::StopReason::Refused;
-        let text = cut(&reply.text);
+        let text = cut(&reply.text, &self.whole());
         self.text.push(text.clone());
         self.sent.push(text.clone());
         self.structured.insert("answer".into(), text.into());
@@ -466,7 +483,8 @@ impl<'a> AnswerParts<'a> {
             more.as_array_mut().into_iter().for_each(|it| it.push(note.as_str().into()));
         }
         if n_shown < notes.len() {
-            self.note(&format!("{} more notes are in the record", notes.len() - n_shown));
+            let n_more = notes.len() - n_shown;
+            self.note(&format!("{n_more} more notes; `describe` has those of each dataset"));
         }
         let link = turn_uri(self.read.turn, self.turn.session.as_deref());
         let number = self.read.turn.trim_start_matches('0');
@@ -494,9 +512,9 @@ impl<'a> AnswerParts<'a> {
 }
 
 /// A part of a program is of no use: it comes back whole, or it is said how to get it.
-fn of_text(work: &Work, text: &str) -> ToolAnswer {
+fn of_export(work: &Work, text: String) -> ToolAnswer {
     let (shown, structured) = match work {
-        Work::Export { turns, form } if FORM_BYTES_MAX < weight(text) => {
+        Work::Export { turns, form } if FORM_BYTES_MAX < weight(&text) => {
             let fewer =
                 if turns.len() == 1 && turns[0] != "all" { "" } else { "; or export fewer turns" };
             let way = format!(
@@ -509,10 +527,8 @@ fn of_text(work: &Work, text: &str) -> ToolAnswer {
             (way, structured)
         }
         _ => {
-            let shown = cut(text);
-            let is_cut = shown.len() < text.len();
-            let structured = json!({"text": shown, "truncated": is_cut});
-            (shown, structured)
+            let structured = json!({"text": text, "truncated": false});
+            (text, structured)
         }
     };
     ToolAnswer {
@@ -525,29 +541,32 @@ fn of_text(work: &Work, text: &str) -> ToolAnswer {
 
 fn of_rerun(document: &Value, is_same: bool) -> ToolAnswer {
     let text = document["text"].as_str().unwrap_or_default();
+    let text = cut(text, "repeat the calls of the turn to see what they return");
     let tables = document["tables"].as_array().into_iter().flatten();
-    let table = |it: &Value| {
-        let table: DataFrame = serde_json::from_value(it.clone()).ok()?;
-        Some((table.logical_name.clone(), TableView::of_sent(&table)))
-    };
-    let tables: Vec<(String, TableView)> = tables.filter_map(table).take(3).collect();
-    let mut parts = vec![cut(text)];
-    let mut structured = json!({"same": is_same, "text": cut(text), "tables": []});
-    let mut sent = vec![cut(text)];
-    for (name, view) in tables {
+    let tables = tables.filter_map(|it| serde_json::from_value::<DataFrame>(it.clone()).ok());
+    let mut parts = vec![text.clone()];
+    let mut structured = json!({"same": is_same, "text": text, "tables": [], "truncated": false});
+    let mut sent = vec![text];
+    for (at, table) in tables.enumerate() {
+        let (name, view) = (&table.logical_name, TableView::of_sent(&table));
         let mut members = Map::new();
         members.insert("name".into(), name.clone().into());
         view.add_to(&mut members);
-        parts.push(format!("Table `{name}` now. {}\n{}", view.size(), view.text()));
-        sent.push(view.as_sent());
         let shown = Value::Object(members);
         let n_bytes = structured.to_string().len() + shown.to_string().len();
-        if n_bytes <= FORM_BYTES_MAX {
+        let fits = at < RERUN_TABLES_MAX && n_bytes <= FORM_BYTES_MAX;
+        if fits {
+            parts.push(format!("Table `{name}` now. {}\n{}", view.size(), view.text()));
+            sent.push(view.as_sent());
             structured["tables"].as_array_mut().into_iter().for_each(|it| it.push(shown.clone()));
         } else {
-            parts.pop();
-            sent.pop();
             parts.push(format!("Table `{name}` is left out, as the answer would be too long."));
+        }
+        if !fits || view.is_cut() {
+            structured["truncated"] = true.into();
+            parts.push(format!(
+                "To get all of `{name}`, repeat the calls of the turn: `query` and `table` keep the whole result."
+            ));
         }
     }
     ToolAnswer {
@@ -578,13 +597,20 @@ fn rename(facts: &mut Value) {
     }
 }
 
-/// Returns a result without what code printed, which is shown apart.
-fn without_printed(result: &Value) -> ToolOutput {
+/// Returns a result without what is shown apart: what code printed, and notes.
+fn without_notes(result: &Value) -> ToolOutput {
     let mut result = result.clone();
     if let Some(members) = result.as_object_mut() {
-        members.shift_remove("stdout");
+        members.retain(|name, _| !["stdout", "notes", "note", "sample"].contains(&name.as_str()));
     }
     ToolOutput::json(result)
+}
+
+/// Returns the notes of a result.
+fn notes_of(result: &Value) -> Vec<String> {
+    let notes = result["notes"].as_array().into_iter().flatten();
+    let notes = notes.chain([&result["note"], &result["sample"]]);
+    notes.filter_map(|it| it.as_str().map(client_words)).collect()
 }
 
 /// Returns the name of a file without its directory and ending.
@@ -612,12 +638,12 @@ fn weight_of(letter: char) -> usize {
     }
 }
 
-/// Cuts a text that is too long in the middle, and says so there.
-fn cut(text: &str) -> String {
+/// Cuts a text that is too long in the middle, and says there where all of it is.
+fn cut(text: &str, whole: &str) -> String {
     if weight(text) <= FORM_BYTES_MAX {
         return text.to_owned();
     }
-    let half = FORM_BYTES_MAX / 2 - 100;
+    let half = FORM_BYTES_MAX / 2 - 60 - weight(whole);
     let fitting = |letters: &mut dyn Iterator<Item = char>| {
         let mut n_bytes = 0;
         let fit = letters.take_while(|it| {
@@ -629,7 +655,7 @@ fn cut(text: &str) -> String {
     let head = fitting(&mut text.chars());
     let tail = text.len() - fitting(&mut text.chars().rev());
     format!(
-        "{}\n… {} of {} bytes left out; ask for less, or aggregate …\n{}",
+        "{}\n… {} of {} bytes left out; {whole} …\n{}",
         &text[..head],
         tail - head,
         text.len(),
@@ -644,10 +670,11 @@ mod tests {
     #[test]
     fn a_text_is_cut_by_its_bytes_in_json() {
         for text in ["x".repeat(50_000), "\u{1}\"\n".repeat(9_000), "größe…".repeat(9_000)] {
-            let found = cut(&text);
-            assert!(weight(&found) <= FORM_BYTES_MAX && found.contains("bytes left out"));
+            let found = cut(&text, "turn 7 has all of it");
+            assert!(weight(&found) <= FORM_BYTES_MAX);
+            assert!(found.contains("bytes left out; turn 7 has all of it …"));
             assert_eq!(serde_json::to_string(&found).unwrap().len(), weight(&found) + 2);
         }
-        assert_eq!(cut("short"), "short");
+        assert_eq!(cut("short", "turn 7"), "short");
     }
 }

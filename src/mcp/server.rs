@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use base64::Engine;
@@ -10,11 +10,11 @@ use base64::prelude::BASE64_STANDARD;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ClientResult, CustomRequest,
     CustomResult, ElicitRequest, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse,
-    GetPromptResult, Implementation, InputRequest, InputRequiredResult, ListPromptsResult,
-    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
-    ProgressNotificationParam, PromptMessage, ProtocolVersion, ReadResourceRequestParams,
-    ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Role,
-    ServerCapabilities, ServerConfig, ServerRequest,
+    GetPromptResult, Implementation, InitializeRequestParams, InitializeResult, InputRequest,
+    InputRequiredResult, ListPromptsResult, ListResourceTemplatesResult, ListResourcesResult,
+    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, PromptMessage,
+    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, Resource,
+    ResourceContents, ResourceTemplate, Role, ServerCapabilities, ServerConfig, ServerRequest,
 };
 use rmcp::service::{RequestContext, serve_server};
 use rmcp::{RoleServer, ServerHandler};
@@ -78,7 +78,7 @@ pub fn serve(
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let transport = Stdio::open()?;
     runtime.block_on(async {
-        let server = McpServer { settings, calls, store };
+        let server = McpServer { settings, calls, store, version: OnceLock::new() };
         // A client that leaves before it has begun is no error.
         if let Ok(running) = serve_server(server, transport).await {
             let _ = running.waiting().await;
@@ -93,6 +93,8 @@ struct McpServer {
     settings: ServerSettings,
     calls: mpsc::UnboundedSender<PendingCall>,
     store: Arc<dyn ResourceStore>,
+    /// What the client asked for when it began.
+    version: OnceLock<ProtocolVersion>,
 }
 
 impl McpServer {
@@ -231,6 +233,22 @@ impl ServerHandler for McpServer {
         ServerConfig::new(capabilities)
             .with_server_info(about)
             .with_instructions(instructions(&self.settings))
+    }
+
+    /// A client begins once. It may ask again, for the same.
+    async fn initialize(
+        &self,
+        request: InitializeRequestParams,
+        context: RequestContext<RoleServer>,
+    ) -> Result<InitializeResult, ErrorData> {
+        let version = self.version.get_or_init(|| request.protocol_version.clone());
+        // A client without a handshake is not known to the connection.
+        if context.peer.peer_info().is_none() || *version != request.protocol_version {
+            let message = "the client has already begun, with another version of the protocol; start another server \
+                           to use this version";
+            return Err(ErrorData::invalid_request(message, None));
+        }
+        self.negotiate_initialize(&request)
     }
 
     async fn list_tools(

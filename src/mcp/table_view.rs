@@ -17,6 +17,8 @@ pub(crate) struct TableView {
     has_cut_cells: bool,
 }
 
+/// Bytes of the columns of a table that a turn sent.
+const HEADER_BYTES_MAX: usize = CLIENT_RESULT_BYTES_MAX / 3;
 /// Characters of a cell.
 const CELL_CHARS_MAX: usize = 1_024;
 /// Characters at which Python cuts cells.
@@ -72,14 +74,23 @@ impl TableView {
                 has_cut_cells = true;
             }
         }
+        let n_columns = frame.columns.len();
+        // Columns and rows share the room.
         let mut n_bytes = 0;
+        let fit = frame.columns.iter().zip(&frame.dtypes).take_while(|it| {
+            n_bytes += column(it.0, it.1).to_string().len();
+            n_bytes <= HEADER_BYTES_MAX
+        });
+        let n_fit = fit.count();
+        if n_fit < n_columns {
+            frame = frame.with_columns(&frame.columns[..n_fit]);
+        }
         let fit = frame.rows.iter().take_while(|it| {
             n_bytes += json!(it).to_string().len();
             n_bytes <= CLIENT_RESULT_BYTES_MAX
         });
         let n_rows = fit.count();
         frame.rows.truncate(n_rows);
-        let n_columns = frame.columns.len();
         TableView { frame, n_columns, has_cut_cells }
     }
 
@@ -101,10 +112,16 @@ impl TableView {
     /// Returns a sentence on its size.
     pub(crate) fn size(&self) -> String {
         let rows = rows_in_words(self.frame.row_count);
-        if self.lacks_rows() {
-            format!("The first {} of {rows}:", self.frame.rows.len())
+        let n_columns = self.frame.columns.len();
+        let columns = if n_columns < self.n_columns {
+            format!(", {n_columns} of {} columns", self.n_columns)
         } else {
-            format!("{rows}:")
+            String::new()
+        };
+        if self.lacks_rows() {
+            format!("The first {} of {rows}{columns}:", self.frame.rows.len())
+        } else {
+            format!("{rows}{columns}:")
         }
     }
 
@@ -116,8 +133,7 @@ impl TableView {
     /// Adds it to the structured form of a result.
     pub(crate) fn add_to(&self, structured: &mut Map<String, Value>) {
         let Frame { columns, dtypes, rows, row_count } = &self.frame;
-        let column = |(name, dtype): (&String, &String)| json!({"name": name, "type": dtype});
-        let columns: Vec<Value> = columns.iter().zip(dtypes).map(column).collect();
+        let columns: Vec<Value> = columns.iter().zip(dtypes).map(|it| column(it.0, it.1)).collect();
         structured.insert("columns".into(), columns.into());
         let rows = rows.iter().map(|row| row.iter().map(exact).collect::<Vec<_>>());
         structured.insert("rows".into(), json!(rows.collect::<Vec<_>>()));
@@ -132,6 +148,10 @@ impl TableView {
     pub(crate) fn as_sent(&self) -> String {
         json!({"head": self.frame.objects()}).to_string()
     }
+}
+
+fn column(name: &str, dtype: &str) -> Value {
+    json!({"name": name, "type": dtype})
 }
 
 /// Returns a cell as programs read it exactly: many read whole numbers beyond 2⁵³ with other digits.

@@ -14,7 +14,7 @@ use csv_agent_types::conversation::ToolCall;
 use csv_agent_types::dataset_names::quoted;
 use csv_agent_types::limits::FINDING_ROWS_MAX;
 
-use crate::names::RESULT;
+use crate::names::{READING_FLAGS, RESULT};
 use crate::settings::ServerSettings;
 use crate::work::{IngestWork, Work};
 
@@ -202,7 +202,8 @@ fn check_value(place: &str, value: &Value, schema: &Value) -> Result<(), String>
     }
     let fits = match schema["type"].as_str() {
         Some("string") => value.is_string(),
-        Some("integer") => value.is_u64() || value.is_i64(),
+        // All of ours count something.
+        Some("integer") => value.is_u64(),
         Some("array") => value.is_array(),
         Some("object") => value.is_object(),
         _ => true,
@@ -259,7 +260,7 @@ fn expected(schema: &Value) -> String {
     }
     match schema["type"].as_str() {
         Some("string") => "a text".to_owned(),
-        Some("integer") => "a whole number".to_owned(),
+        Some("integer") => "a whole number of 0 or more".to_owned(),
         Some("array") => match schema["items"]["type"].as_str() {
             Some("string") => "a list of texts".to_owned(),
             Some("integer") => "a list of whole numbers".to_owned(),
@@ -349,7 +350,7 @@ fn table_members() -> [(&'static str, Value); 5] {
         (
             "rows",
             json!({"type": "array", "items": {"type": "array"},
-                "description": "whole numbers beyond 2^53 are texts"}),
+                "description": "whole numbers beyond 2^53, inf and NaN are texts"}),
         ),
         ("rows_total", json!({"type": "integer", "description": "rows of the whole result"})),
         truncated(),
@@ -359,13 +360,6 @@ fn table_members() -> [(&'static str, Value); 5] {
         ),
     ]
 }
-
-/// Flags of `csv-agent ingest` on how a file is read.
-const READING_FLAGS: [&str; 18] = [
-    "--tables", "--columns", "--widths", "--skip-rows", "--no-header", "--comment", "--quote",
-    "--escape", "--delimiter", "--encoding", "--decimal", "--date-order", "--null", "--dtype",
-    "--sheet", "--flatten", "--union", "--strict",
-];
 
 const INGEST: ClientTool = ClientTool {
     name: "ingest",
@@ -389,7 +383,8 @@ decimal. Paths are relative to the directory of the server.",
             (
                 "types",
                 json!({"type": "object", "additionalProperties": {"type": "string"},
-                    "description": "type of a column, by its name: text, int64, float64, date, datetime, bool"}),
+                    "description": "type of a column, by its name: text, int, float, decimal, bool, date, datetime, \
+                        datetime_utc, time, money, percent"}),
                 false,
             ),
             (
@@ -418,11 +413,12 @@ decimal. Paths are relative to the directory of the server.",
     change: ChangeKind::Datasets,
     kept: Kept::Writing,
     read: |given| {
-        let work: IngestWork = parsed(given)?;
+        let mut work: IngestWork = parsed(given)?;
         if work.paths.is_empty() {
             return Err("`paths` is empty; name the files to read".to_owned());
         }
-        let name = |it: &str| it.split([' ', '=']).next().unwrap_or_default().to_owned();
+        work.flags = assigned(&work.flags);
+        let name = |it: &str| it.split('=').next().unwrap_or_default().to_owned();
         if let Some(flag) = work.flags.iter().find(|it| !READING_FLAGS.contains(&name(it).as_str()))
         {
             let known = READING_FLAGS.join(", ");
@@ -431,6 +427,26 @@ decimal. Paths are relative to the directory of the server.",
         Ok(Work::Ingest(Box::new(work)))
     },
 };
+
+/// Returns flags as `--name=value`. They come as in a shell: `--name value`, with quotes, or the value as the next text.
+fn assigned(given: &[String]) -> Vec<String> {
+    let mut flags: Vec<String> = Vec::new();
+    for it in given {
+        match (flags.last_mut(), it.split_once([' ', '='])) {
+            (Some(last), _) if !it.starts_with("--") && !last.contains('=') => {
+                *last = format!("{last}={}", unquoted(it));
+            }
+            (_, Some((name, value))) => flags.push(format!("{name}={}", unquoted(value))),
+            (_, None) => flags.push(it.clone()),
+        }
+    }
+    flags
+}
+
+fn unquoted(text: &str) -> &str {
+    let inner = |quote: char| text.strip_prefix(quote)?.strip_suffix(quote);
+    inner('\'').or_else(|| inner('"')).unwrap_or(text)
+}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -877,7 +893,7 @@ is refused.",
                 "message": text("one sentence, with the number of rows"),
                 "dataset": text("the dataset that it concerns"),
                 "column": text("the column that it concerns"),
-                "rows": {"type": "array", "items": {"type": "integer"}, "description": "numbers of the first rows, at most 20, from 0 in the dataset"},
+                "rows": {"type": "array", "items": {"type": "integer", "minimum": 0}, "description": "numbers of the first rows, at most 20, from 0 in the dataset"},
             },
             "required": ["severity", "message"],
             "additionalProperties": false,
@@ -983,7 +999,7 @@ impl TurnNumber {
 }
 
 fn turn_schema(description: &str) -> Value {
-    json!({"anyOf": [{"type": "string"}, {"type": "integer"}], "description": description})
+    json!({"anyOf": [{"type": "string"}, {"type": "integer", "minimum": 0}], "description": description})
 }
 
 const RERUN: ClientTool = ClientTool {
@@ -1005,6 +1021,7 @@ analysis to a new file.",
             "same": {"type": "boolean", "description": "whether all results are those of the turn"},
             "text": {"type": "string"},
             "tables": {"type": "array"},
+            "truncated": truncated().1,
         }, "required": ["same", "text"]})
     }),
     change: ChangeKind::Nothing,
@@ -1035,7 +1052,7 @@ const EXPORT: ClientTool = ClientTool {
 runs without csv-agent and fails if its results differ, or as a document in Markdown (md). Use it to hand over an \
 analysis. A script with SQL in it needs the Python package duckdb.",
     arguments: || {
-        let turn = json!({"anyOf": [{"type": "string"}, {"type": "integer"}]});
+        let turn = json!({"anyOf": [{"type": "string"}, {"type": "integer", "minimum": 0}]});
         let turns = json!({"type": "array", "items": turn,
             "description": "numbers of turns, or last, or all; by default the last"});
         vec![("form", one_of(&FORMS, "what to return"), true), ("turns", turns, false)]
@@ -1067,7 +1084,7 @@ analysis. A script with SQL in it needs the Python package duckdb.",
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{listed, named, read};
+    use super::{assigned, listed, named, read};
     use crate::settings::ServerSettings;
     use csv_agent_types::redaction::Redaction;
 
@@ -1109,6 +1126,18 @@ mod tests {
     }
 
     #[test]
+    fn flags_are_read_as_a_shell_reads_them() {
+        let given = [
+            "--dtype 'a b=int'", "--dtype=\"c=text\"", "--strict", "--null", "not known",
+            "--quote \"",
+        ];
+        let given = given.map(str::to_owned);
+        let expected =
+            ["--dtype=a b=int", "--dtype=c=text", "--strict", "--null=not known", "--quote=\""];
+        assert_eq!(assigned(&given), expected);
+    }
+
+    #[test]
     fn arguments_that_are_wrong_say_what_is_right() {
         check("sql", &json!({}), "there is no tool `sql`; the tools are ingest, datasets");
         check("query", &json!({}), "`sql` is missing; it must be a text");
@@ -1121,12 +1150,13 @@ mod tests {
         check("ingest", &json!({"paths": [1]}), "`paths[0]` must be a text");
         check("ingest", &json!({"paths": ["a"], "types": {"n": 1}}), "`types.n` must be a text");
         let remote = json!({"paths": ["a"], "flags": ["--strict", "--remote sc://a"]});
-        check("ingest", &remote, "`--remote sc://a` is not one of --tables, --columns");
+        check("ingest", &remote, "`--remote=sc://a` is not one of --tables, --columns");
         check("chart", &json!({"chart_type": "bar"}), "no argument `chart_type`; it takes `sql`");
         let chart = |kind: &str, y: Value| json!({"sql": "x", "type": kind, "x": "a", "y": y});
         check("chart", &chart("pie", json!("b")), "`type`: `pie` is not one of bar, ");
         check("chart", &chart("bar", json!(1)), "`y` must be a text or a list of texts, not `1`");
         check("rerun", &json!({"turn": [1]}), "`turn` must be a text or a whole number");
+        check("rerun", &json!({"turn": -1}), "or a whole number of 0 or more, not `-1`");
         let finding = json!({"severity": "bad", "message": "m", "where": "x"});
         let verdict = json!({"assessment": "bad", "text": "", "findings": [finding]});
         check("verdict", &verdict, "no `findings[0].where`; the members are `severity`, `message`");

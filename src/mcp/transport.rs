@@ -11,7 +11,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use rmcp::RoleServer;
-use rmcp::model::{JsonRpcMessage, RequestId};
+use rmcp::model::{ClientRequest, GetMeta, JsonRpcMessage, ProtocolVersion, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 use serde_json::{Value, json};
@@ -148,11 +148,11 @@ impl Transport<RoleServer> for Stdio {
             };
             match &message {
                 JsonRpcMessage::Request(request) => {
-                    self.has_begun = true;
+                    self.has_begun |= begins(&request.request);
                     self.open.with(|it| it.insert(request.id.clone()));
                 }
                 JsonRpcMessage::Notification(notification) => {
-                    // Nothing can be meant by it before the first request.
+                    // Nothing can be meant by it before the client has begun.
                     if !self.has_begun {
                         continue;
                     }
@@ -197,6 +197,8 @@ impl Drop for Stdio {
 const NO_JSON: i32 = -32_700;
 /// The code of JSON that is not a message.
 const NO_MESSAGE: i32 = -32_600;
+/// The code of a message with wrong parameters.
+const WRONG_PARAMETERS: i32 = -32_602;
 
 /// Returns the message of a line, or what to answer to it.
 fn message_of(line: &Line) -> Result<RxJsonRpcMessage<RoleServer>, Option<Vec<u8>>> {
@@ -245,17 +247,41 @@ fn message_of(line: &Line) -> Result<RxJsonRpcMessage<RoleServer>, Option<Vec<u8
         let id = if is_id(id) { id } else { &Value::Null };
         return Err(Some(refusal(id, NO_MESSAGE, &why)));
     }
-    serde_json::from_value(value).map_err(|error| {
+    let message = serde_json::from_value(value).map_err(|error| {
         let why = format!("this is not a message of the protocol: {error}");
         complain(&why);
-        match id {
-            Some(id) if is_id(&id) && !is_answer => Some(refusal(&id, NO_MESSAGE, &why)),
+        match &id {
+            Some(id) if is_id(id) && !is_answer => Some(refusal(id, NO_MESSAGE, &why)),
             // A notification and an answer are not answered.
             None if is_request => None,
             _ if is_answer => None,
             _ => Some(refusal(&Value::Null, NO_MESSAGE, &why)),
         }
-    })
+    })?;
+    if let JsonRpcMessage::Request(request) = &message
+        && let ClientRequest::CustomRequest(custom) = &request.request
+        && custom.method == "initialize"
+    {
+        let why = "the parameters of `initialize` do not have the form of the protocol: it takes `protocolVersion`, \
+                   a text, `capabilities`, an object, and `clientInfo`, an object with `name` and `version`";
+        complain(why);
+        return Err(Some(refusal(&id.unwrap_or_default(), WRONG_PARAMETERS, why)));
+    }
+    Ok(message)
+}
+
+/// Returns whether a client may send anything after a request: it is the handshake, or has what stands for one.
+fn begins(request: &ClientRequest) -> bool {
+    match request {
+        ClientRequest::InitializeRequest(_) => true,
+        ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_) => false,
+        other => {
+            let meta = other.get_meta();
+            let version = meta.protocol_version();
+            meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty()
+                && version.is_some_and(|it| ProtocolVersion::KNOWN_VERSIONS.contains(&it))
+        }
+    }
 }
 
 /// Returns whether a value may be the id of an answer.

@@ -73,7 +73,7 @@ pub struct IngestWork {
     pub types: std::collections::BTreeMap<String, String>,
     /// `error`, `replace` or `skip`.
     pub if_exists: Option<String>,
-    /// Further flags of `csv-agent ingest` on how to read, each with its value: `--tables all`.
+    /// Further flags of `csv-agent ingest` on how to read, each with its value: `--tables=all`.
     #[serde(default)]
     pub flags: Vec<String>,
 }

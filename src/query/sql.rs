@@ -135,9 +135,12 @@ fn list_of_tables(tables: &[TableSchema]) -> Prepared {
 }
 
 fn parse(sql: &str) -> Result<Statement> {
-    let options = ParserOptions { trailing_commas: true, ..ParserOptions::default() };
-    let parser = Parser::new(&QueryDialect).with_options(options);
-    let parser = parser.with_recursion_limit(PARSER_LEVELS_MAX);
+    let statements_of = |tokens| {
+        let options = ParserOptions { trailing_commas: true, ..ParserOptions::default() };
+        let parser = Parser::new(&QueryDialect).with_options(options);
+        let parser = parser.with_recursion_limit(PARSER_LEVELS_MAX);
+        parser.with_tokens_with_locations(tokens).parse_statements()
+    };
     let mut tokens = Tokenizer::new(&QueryDialect, sql);
     let tokens = tokens.tokenize_with_location().map_err(|it| SqlError {
         position: Some((it.location.line, it.location.column)),
@@ -153,7 +156,9 @@ fn parse(sql: &str) -> Result<Statement> {
     let (n_opened, n_closed) = (count(&Token::LParen), count(&Token::RParen));
     let misspelt = tokens.iter().find_map(|it| clause_of(&it.token));
     let refused = tokens.iter().find_map(refused_clause);
-    let statements = parser.with_tokens_with_locations(tokens).parse_statements();
+    let with_where = with_where(&tokens);
+    let statements = statements_of(tokens);
+    let statements = statements.or_else(|error| with_where.map_or(Err(error), statements_of));
     let statements = statements.map_err(|error| {
         if let Some(error) = refused {
             return error;
@@ -172,6 +177,28 @@ fn parse(sql: &str) -> Result<Statement> {
             Err(SqlError::new("there are several statements").hint("run one after another"))
         }
     }
+}
+
+/// Returns the tokens with the WHERE that DuckDB lets FILTER do without: `count(*) filter (price is null)`. None if no
+/// FILTER lacks it.
+fn with_where(tokens: &[TokenWithSpan]) -> Option<Vec<TokenWithSpan>> {
+    let is_keyword =
+        |it: &Token, wanted: Keyword| matches!(it, Token::Word(word) if word.keyword == wanted);
+    let words = tokens.iter().filter(|it| !matches!(it.token, Token::Whitespace(_)));
+    let mut changed: Vec<TokenWithSpan> = Vec::new();
+    let mut has_changed = false;
+    for token in words {
+        if let [.., filter, open] = &changed[..]
+            && is_keyword(&filter.token, Keyword::FILTER)
+            && open.token == Token::LParen
+            && !is_keyword(&token.token, Keyword::WHERE)
+        {
+            changed.push(TokenWithSpan::new(Token::make_keyword("WHERE"), token.span));
+            has_changed = true;
+        }
+        changed.push(token.clone());
+    }
+    has_changed.then_some(changed)
 }
 
 /// Words that begin the clauses of a statement.

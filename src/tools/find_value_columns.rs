@@ -99,9 +99,8 @@ fn in_several(catalog: &Catalog, pattern: String, value: String) -> Result<Plan,
             );
             result["note"] = json!(note);
         } else if matches.is_empty() {
-            result["note"] = json!(format!(
-                "no cell of {n_datasets} datasets equals the value; for a part of a cell use {PARTS_HERE}"
-            ));
+            result["note"] =
+                json!(format!("no cell equals the value; for a part of a cell use {PARTS_HERE}"));
         }
         Ok(ToolOutput::json(result))
     }))

@@ -23,7 +23,7 @@ use serde_json::{Value, json};
 use csv_agent_provider::hosted;
 use csv_agent_types::catalog::{Catalog, Dataset, Facts, Query};
 use csv_agent_types::conversation::{ToolCall, ToolDeclaration};
-use csv_agent_types::dataset_names::meant;
+use csv_agent_types::dataset_names::{TYPO_BYTES_MAX, meant};
 use csv_agent_types::event::{CallStatus, ToolOutput};
 use csv_agent_worker::environment::Packages;
 use csv_agent_worker::protocol::{Command, Outcome, OutcomeStatus};
@@ -264,6 +264,9 @@ fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
         return format!(" (did you mean `{meant}`?)");
     }
     let name = name.trim().to_lowercase();
+    if TYPO_BYTES_MAX < name.len() {
+        return String::new();
+    }
     let alike = |it: &str| strsim::normalized_damerau_levenshtein(&name, &it.trim().to_lowercase());
     let known =
         known.into_iter().map(|it| (alike(it), it)).filter(|(alike, _)| ALIKE_MIN <= *alike);

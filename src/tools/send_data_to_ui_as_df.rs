@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use csv_agent_types::catalog::Catalog;
 use csv_agent_types::event::{Shown, ToolOutput};
-use csv_agent_types::limits::{TABLE_CELLS_MAX, TABLE_ROWS_MAX};
+use csv_agent_types::limits::{SHOWN_TEXT_CHARS_MAX, TABLE_CELLS_MAX, TABLE_ROWS_MAX};
 use csv_agent_worker::protocol::Command;
 
 use crate::strict::{self, object, string};
@@ -46,6 +46,13 @@ fn plan(_: &Catalog, arguments: Value) -> Result<Plan, ToolError> {
     let Arguments { df_name, logical_name } = strict::arguments(arguments)?;
     let df_name = variable(df_name)?;
     let logical_name = if logical_name.trim().is_empty() { df_name.clone() } else { logical_name };
+    let n_chars = logical_name.chars().count();
+    if SHOWN_TEXT_CHARS_MAX < n_chars {
+        let message = format!(
+            "the name of the table has {n_chars} characters; it may have at most {SHOWN_TEXT_CHARS_MAX}"
+        );
+        return Err(ToolError::new("bad_arguments", message));
+    }
     let command = Command::Fetch {
         variable: df_name.clone(),
         columns: None,

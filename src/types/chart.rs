@@ -12,7 +12,7 @@ use crate::chart_options::{ChartOptions, LogAxis};
 use crate::frame::Frame;
 use crate::limits::{
     CHART_ANNOTATIONS_MAX, CHART_BINS_MAX, CHART_HEAT_ROWS_MAX, CHART_POINTS_MAX,
-    CHART_REFERENCES_MAX, CHART_ROWS_MAX, CHART_SERIES_MAX, CHART_VALUES_MAX,
+    CHART_REFERENCES_MAX, CHART_ROWS_MAX, CHART_SERIES_MAX, CHART_VALUES_MAX, SHOWN_TEXT_CHARS_MAX,
 };
 
 /// The columns of a histogram's frame after its values were counted.
@@ -223,8 +223,8 @@ impl ChartSpec {
     ///
     /// # Errors
     ///
-    /// Fails when there is no series, or more than [`CHART_SERIES_MAX`], or an option does not fit the
-    /// type.
+    /// Fails when there is no series, or more than [`CHART_SERIES_MAX`], or a text is longer than
+    /// [`SHOWN_TEXT_CHARS_MAX`], or an option does not fit the type.
     pub fn check_series(&self) -> Result<(), ChartRejected> {
         let (n_series, n_max) = (self.series.len(), self.chart_type.series_max());
         if n_series == 0 && self.chart_type != ChartType::Histogram {
@@ -250,7 +250,39 @@ impl ChartSpec {
             let code = RejectedCode::BadType;
             return Err(bounded(code, reason, CHART_ANNOTATIONS_MAX, n_texts as u64));
         }
+        self.check_texts()?;
         self.misfit().map_or(Ok(()), |it| Err(rejected(RejectedCode::BadType, it)))
+    }
+
+    /// Checks the lengths of texts that are written on the chart and in its description.
+    fn check_texts(&self) -> Result<(), ChartRejected> {
+        let own = [
+            ("title", &self.title),
+            ("note", &self.note),
+            ("x_label", &self.x_label),
+            ("y_label", &self.y_label),
+        ];
+        let own = own.into_iter().filter_map(|(what, it)| Some((what, it.as_ref()?)));
+        let names = self.series.iter().map(|it| ("name of a series", &it.name));
+        let names = names.chain([("name of the chart", &self.logical_name)]);
+        let options = self.options.iter().flat_map(|it| {
+            let references = it.references.iter().flatten().filter_map(|it| it.label.as_ref());
+            let annotations = it.annotations.iter().flatten().map(|it| &it.text);
+            let second = it.line_series.iter().filter_map(|it| it.y_label.as_ref());
+            let others = it.unit.iter().chain(second).chain(annotations).chain(references);
+            others.map(|it| ("text in options", it))
+        });
+        for (what, text) in own.chain(names).chain(options) {
+            let n_chars = text.chars().count();
+            if SHOWN_TEXT_CHARS_MAX < n_chars {
+                let reason = format!(
+                    "the {what} has {n_chars} characters; a text of a chart has at most {SHOWN_TEXT_CHARS_MAX}"
+                );
+                let code = RejectedCode::BadType;
+                return Err(bounded(code, reason, SHOWN_TEXT_CHARS_MAX, n_chars as u64));
+            }
+        }
+        Ok(())
     }
 
     /// Returns why the series or options do not fit the type.

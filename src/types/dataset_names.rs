@@ -40,8 +40,14 @@ pub fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
+/// Bytes of a name that may be another one with typos. A comparison takes the product of both lengths.
+pub const TYPO_BYTES_MAX: usize = 500;
+
 /// Returns the name that is most like `wanted`, when one is near enough: not all of its letters are wrong.
 pub fn nearest<'a>(wanted: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    if TYPO_BYTES_MAX < wanted.len() {
+        return None;
+    }
     let wanted = wanted.to_lowercase();
     let distance = |name: &str| strsim::osa_distance(&wanted, &name.to_lowercase());
     let (name, found) = names.map(|it| (it, distance(it))).min_by_key(|it| it.1)?;

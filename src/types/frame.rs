@@ -4,8 +4,9 @@ use serde_json::{Map, Value};
 
 /// A table that its producer cut to size.
 ///
-/// Cells are JSON values: missing and non-finite numbers are null, whole numbers beyond 2^53 − 1 are
-/// strings of digits (a JSON reader would round them), dates and times are ISO 8601 strings.
+/// Cells are JSON values: missing values are null, infinite numbers and NaN the strings `inf`, `-inf` and
+/// `NaN` (JSON has no such numbers), whole numbers beyond 2^53 − 1 strings of digits (a JSON reader would
+/// round them), dates and times ISO 8601 strings.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Frame {
     /// Unique names, in order.

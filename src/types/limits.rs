@@ -133,6 +133,8 @@ pub const CHART_CATEGORIES_MAX: usize = 25;
 pub const CHART_REFERENCES_MAX: usize = 5;
 /// Texts at points of a chart.
 pub const CHART_ANNOTATIONS_MAX: usize = 5;
+/// Characters of a name, a title, a label or a note of a chart, and of the name of a table. A drawing shows about 300.
+pub const SHOWN_TEXT_CHARS_MAX: usize = 500;
 /// Panels of a chart; those with the largest values are drawn.
 pub const CHART_PANELS_MAX: usize = 12;
 /// Series of one chart; the palette has the same number of colours.

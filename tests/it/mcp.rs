@@ -169,6 +169,36 @@ fn a_client_is_answered_in_every_version_of_the_protocol() {
 }
 
 #[test]
+fn a_client_begins_once_and_may_try_again() {
+    let bench = Bench::with(["sales.csv"]);
+    let mut client = Client::silent(&bench, &["-f", "sales.csv"]);
+    let hello = |version: &str| json!({"protocolVersion": version, "capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}});
+    for wrong in [json!({}), json!({"protocolVersion": "2025-06-18", "capabilities": {}})] {
+        let refused = client.request("initialize", wrong);
+        assert_eq!(refused["error"]["code"], -32602, "{refused}");
+        let why = refused["error"]["message"].as_str().unwrap();
+        assert!(why.contains("it takes `protocolVersion`, a text"), "{why}");
+        // A client that has not read the answer goes on.
+        client.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    }
+    assert!(client.request("tools/list", json!({}))["error"].is_object());
+    client.send(&json!({"jsonrpc": "2.0", "id": 90, "result": {}}));
+    for _ in 0..2 {
+        let begun = client.request("initialize", hello("2025-06-18"));
+        assert_eq!(begun["result"]["protocolVersion"], "2025-06-18", "{begun}");
+    }
+    for version in ["2024-11-05", "2026-07-28"] {
+        let refused = client.request("initialize", hello(version));
+        let why = refused["error"]["message"].as_str().unwrap();
+        assert!(why.contains("has already begun"), "{why}");
+    }
+    // The results are those of the first version.
+    let listed = client.request("tools/list", json!({}));
+    assert!(listed["result"]["tools"].is_array() && listed["result"]["resultType"].is_null());
+    assert_eq!(client.ends(), Some(0));
+}
+
+#[test]
 fn a_client_without_a_handshake_discovers_the_server() {
     let bench = Bench::with(["sales.csv"]);
     let mut client = Client::silent(&bench, &["-f", "sales.csv"]);
@@ -311,6 +341,66 @@ fn python_keeps_its_variables_and_other_processes_may_use_the_session_between() 
 }
 
 #[test]
+fn a_name_of_csv_agent_belongs_to_it_again_after_a_call() {
+    let bench = Bench::with(["sales.csv"]);
+    let mut client = Client::new(&bench, &["-f", "sales.csv"]);
+    let taken =
+        client.call("python", json!({"code": "load = 5\nfor num in [1]: pass\ndel np\nload"}));
+    let found = &taken["structuredContent"];
+    assert_eq!(found["result"], "5", "{found}");
+    let notes = found["notes"].as_array().unwrap();
+    assert_eq!(notes.len(), 3, "{notes:?}");
+    assert!(
+        text_of(&taken).contains("`load` is reserved here, and is what it was again"),
+        "{taken}"
+    );
+    let code = "int(np.sum(num(['1', '2']))) + len(load('sales'))";
+    let after = client.found("python", json!({"code": code}));
+    assert_eq!((&after["result"], after.get("notes")), (&json!("13"), None), "{after}");
+    let none = client.found("python", json!({"code": "pd = 1"}));
+    assert_eq!(none["result"], "no value: end with an expression or print it", "{none}");
+    assert!(none["notes"][0].as_str().unwrap().contains("`pd`"), "{none}");
+    let why = client.refused("python", json!({"code": "datasets = 1\n1 / 0"}));
+    assert!(why.contains("ZeroDivisionError") && why.contains("`datasets` is reserved"), "{why}");
+    // The owner reads what the code showed.
+    client.call("python", json!({"code": "load = 5\nprint('so')\nload"}));
+    let shown = bench.run(["show", "last", "--format", "reply"]).succeeds();
+    assert_eq!(shown.stdout(), "```text\nso\n5\n```\n");
+}
+
+#[test]
+fn infinite_numbers_are_not_missing() {
+    let bench = Bench::with(["sales.csv"]);
+    let mut client = Client::new(&bench, &["-f", "sales.csv"]);
+    let sql =
+        "select 1.0 / 0 as a, -1.0 / 0 as b, 0.0 / 0 as c, null::double as d from sales limit 1";
+    let result = client.call("query", json!({"sql": sql}));
+    let found = &result["structuredContent"];
+    assert_eq!(found["rows"], json!([["inf", "-inf", "NaN", null]]), "{found}");
+    assert!(text_of(&result).contains("| inf | -inf | NaN |  |"), "{result}");
+    let uri = "csv-agent://turns/1/tables/result.csv";
+    let csv = client.request("resources/read", json!({"uri": uri}));
+    assert_eq!(csv["result"]["contents"][0]["text"], "a,b,c,d\ninf,-inf,NaN,\n");
+    assert_eq!(client.found("rerun", json!({}))["same"], true);
+    let code = "t = pd.DataFrame({'a': [1.5, np.inf, -np.inf, None]}); t";
+    let shown = client.found("python", json!({"code": code}));
+    let rows = json!([[1.5], ["inf"], ["-inf"], [null]]);
+    assert_eq!(shown["rows"], rows, "{shown}");
+    assert_eq!(client.found("table", json!({"variable": "t"}))["rows"], rows);
+    assert_eq!(client.found("rerun", json!({}))["same"], true);
+    // The script compares them with what pandas calculates.
+    let script = format!("csv-agent export py 1 2 3 -o e.py\n{}\npython e.py", python("python"));
+    let run = bench.shell(&script, &[]).succeeds();
+    assert!(run.stdout().contains("same as before"), "{run}");
+    // A chart leaves them out.
+    let chart = json!({"variable": "t.reset_index()", "type": "line", "x": "a", "y": "a"});
+    assert_eq!(client.call("chart", chart)["isError"], true);
+    client.found("python", json!({"code": "t['x'] = range(4)"}));
+    let chart = client.call("chart", json!({"variable": "t", "type": "line", "x": "x", "y": "a"}));
+    assert!(chart.to_string().contains("image/png"), "{chart}");
+}
+
+#[test]
 fn what_is_cut_says_so_and_where_all_of_it_is() {
     let bench = Bench::with([]);
     let rows: Vec<String> = (0..5_000).map(|at| format!("{at},text {at}\n")).collect();
@@ -337,6 +427,61 @@ fn what_is_cut_says_so_and_where_all_of_it_is() {
     let long = client.call("python", json!({"code": "print('x' * 100_000)"}));
     assert_eq!(long["structuredContent"]["truncated"], true, "{long}");
     assert!(long.to_string().len() < 50_000, "{}", long.to_string().len());
+    assert!(text_of(&long).contains("bytes cut; the full text is data["), "{long}");
+    let head = client.found("python", json!({"code": "load('long')"}));
+    assert!(head["notes"][0].as_str().unwrap().contains("call `table` with its name"), "{head}");
+    let again = client.call("rerun", json!({"turn": 1}));
+    assert_eq!(again["structuredContent"]["truncated"], true, "{again}");
+    let told = text_of(&again);
+    assert!(told.contains("To get all of `result`, repeat the calls"), "{told}");
+}
+
+#[test]
+fn wide_tables_long_names_and_long_words_stay_within_bounds() {
+    let bench = Bench::with([]);
+    let names: Vec<String> = (0..1_500).map(|at| format!("column_number_{at}")).collect();
+    let cells: Vec<String> = (0..1_500).map(|at| at.to_string()).collect();
+    fs::write(bench.path("wide.csv"), format!("{}\n{}\n", names.join(","), cells.join(",")))
+        .unwrap();
+    let mut client = Client::new(&bench, &["-f", "wide.csv"]);
+    client.found("python", json!({"code": "w = load('wide')"}));
+    let kept = client.call("table", json!({"variable": "w"}));
+    assert!(kept.to_string().len() < 45_000, "{}", kept.to_string().len());
+    let found = &kept["structuredContent"];
+    let n_columns = found["columns"].as_array().unwrap().len();
+    assert_eq!(found["rows"][0].as_array().unwrap().len(), n_columns, "{found}");
+    assert_eq!((&found["truncated"], &found["columns_total"]), (&json!(true), &json!(1_500)));
+    let size = format!("1 row, {n_columns} of 1500 columns:");
+    assert!(100 < n_columns && text_of(&kept).contains(&size), "{kept}");
+    let long = "n".repeat(100_000);
+    let why = client.refused("table", json!({"variable": "w", "name": long}));
+    assert!(why.contains("has 100000 characters; it may have at most 500"), "{why}");
+    let chart = json!({"variable": "w", "type": "bar", "x": "column_number_0", "y": "column_number_1", "name": long});
+    assert!(client.refused("chart", chart).contains("name of the chart has 100000 characters"));
+    // No name is compared with it letter by letter, which would take minutes.
+    let why = client.refused("query", json!({"sql": format!("select {long} from wide")}));
+    assert!(why.contains("no column `nnn") && why.len() < 25_000, "{}", why.len());
+    assert!(client.refused("describe", json!({"dataset": long})).contains("no dataset `nnn"));
+    let asked = client.found("ask", json!({"question": format!("total column_number_1 {long}")}));
+    assert!(asked["answer"].as_str().unwrap().contains("a word of 100000 characters"), "{asked}");
+}
+
+#[test]
+fn a_report_that_would_be_too_long_names_the_turns_that_it_leaves_out() {
+    let bench = Bench::with([]);
+    let rows: Vec<String> = (0..2_000).map(|at| format!("{at},{}\n", "x".repeat(400))).collect();
+    fs::write(bench.path("long.csv"), format!("n,t\n{}", rows.concat())).unwrap();
+    let mut client = Client::new(&bench, &["-f", "long.csv"]);
+    for _ in 0..3 {
+        client.found("query", json!({"sql": "select n, t, t as u, t as v from long"}));
+    }
+    client.found("query", json!({"sql": "select count(*) as n from long"}));
+    let report = client.request("resources/read", json!({"uri": "csv-agent://report"}));
+    let text = report["result"]["contents"][0]["text"].as_str().unwrap();
+    let (first, rest) = text.split_once('\n').unwrap();
+    assert!(first.starts_with("*Left out: ") && first.contains(" (1"), "{first}");
+    assert!(first.contains("csv-agent://turns/N has each of them"), "{first}");
+    assert!(rest.contains("turn 4"));
 }
 
 #[test]
@@ -361,6 +506,9 @@ fn a_chart_is_a_picture_with_words_and_a_link() {
         "options": {"references": [{"value": 1000}], "unit": "EUR"}});
     let counted = text_of(&client.call("chart", counted));
     assert!(counted.contains("Histogram: rows by revenue (EUR)"), "{counted}");
+    let long = json!({"sql": BY_PRODUCT, "type": "bar", "x": "product", "y": "total", "title": "T".repeat(100_000)});
+    let why = client.refused("chart", long);
+    assert!(why.contains("the title has 100000 characters") && why.len() < 200, "{why}");
     let bars = json!({"sql": BY_PRODUCT, "type": "bar", "x": "product", "y": "total", "options": {"log_axis": "y"}});
     let why = client.refused("chart", bars);
     assert!(why.contains("use line or scatter"), "{why}");
@@ -874,13 +1022,21 @@ fn what_a_note_says_can_be_done_by_a_client() {
         .unwrap();
     let mut client = Client::new(&bench, &[]);
     let read = client.call("ingest", json!({"paths": ["two.csv"]}));
-    assert!(text_of(&read).contains("`--tables all`"), "{read}");
+    assert!(text_of(&read).contains("`flags: --tables all`"), "{read}");
     let all = json!({"paths": ["two.csv"], "flags": ["--tables all"], "if_exists": "replace"});
     client.found("ingest", all);
     let found = client.found("query", json!({"sql": "select sum(total) as n from two_2"}));
     assert_eq!(found["rows"], json!([[3]]));
     let why = client.refused("ingest", json!({"paths": ["two.csv"], "flags": ["--tables some"]}));
     assert!(why.contains("first, all"), "{why}");
+    // Flags come as in a shell.
+    for flags in
+        [json!(["--dtype 'n=text'"]), json!(["--dtype", "n=text"]), json!(["--dtype=\"n=text\""])]
+    {
+        let typed = json!({"paths": ["two.csv"], "flags": flags, "if_exists": "replace"});
+        let read = client.found("ingest", typed);
+        assert_eq!(read["schema"]["columns"][1]["dtype"], "string", "{flags}: {read}");
+    }
     fs::write(bench.path("na.csv"), "sex,age\nNA,1\nf,NA\nm,3\nf,4\n").unwrap();
     let read = text_of(&client.call("ingest", json!({"paths": ["na.csv"]})));
     assert!(read.contains("`nulls: NA` reads it as missing everywhere"), "{read}");
@@ -924,7 +1080,7 @@ fn names_paths_code_and_data_come_back_as_they_are() {
     let why = client.refused("ingest", json!({"paths": ["nope--types list_datasets.csv"]}));
     assert!(why.contains("nope--types list_datasets.csv"), "{why}");
     let why = client.refused("ingest", json!({"paths": ["k.csv"], "name": "2 x"}));
-    assert_eq!(why, "`2 x` is not a valid name of a dataset; try the name `2_x`");
+    assert_eq!(why, "`2 x` is not a valid name of a dataset; try `name: 2_x`");
     // A hint of our own names the client's tool.
     let why = client.refused("find_values", json!({"value": "1", "dataset": "x*"}));
     assert!(why.ends_with("call `datasets`"), "{why}");

@@ -203,7 +203,8 @@ def shown(values, dtype=None):
     return pd.DataFrame({'v': pd.Series(values, dtype=dtype)})";
     bench.run(setup).await;
     for (code, expected) in [
-        ("shown([1.5, float('nan'), float('inf')])", json!([1.5, null, null])),
+        ("shown([1.5, float('nan'), float('inf')])", json!([1.5, null, "inf"])),
+        ("shown([decimal.Decimal('-Infinity'), decimal.Decimal('NaN')])", json!(["-inf", null])),
         (
             "shown([2**53 - 1, 2**53, -2**53])",
             json!([9_007_199_254_740_991_i64, "9007199254740992", "-9007199254740992"]),

@@ -524,6 +524,9 @@ select date_trunc('month', order_date) as order_date, count(*) as n from sales g
 -- name: group/where-group-order
 select product, round(sum(price * units * (1 - coalesce(discount, 0))), 2) as net from sales where order_date >= '2023-06-01' and region is not null group by product having sum(units) > 0 order by net desc
 
+-- name: agg/filter-bare
+select count(*) filter (discount is null) as n, sum(units) filter (price > 10 and units < 5) as u from sales
+
 -- name: agg/int-avg
 select avg(units) as a from sales
 

@@ -194,16 +194,17 @@ class Text(unittest.TestCase):
     def test_a_value_becomes_a_cell(self):
         for value, expected in [
             ("abcdefg", "abcde…"), (True, True), (2**53 - 1, 2**53 - 1), (2**53, str(2**53)), (0.5, 0.5),
-            (float("nan"), None), (float("inf"), None), (pd.NA, None), (pd.NaT, None), (None, None),
+            (float("nan"), None), (float("inf"), "inf"), (pd.NA, None), (pd.NaT, None), (None, None),
             (np.float32(0.1), 0.1), (np.int64(3), 3), (np.bool_(True), True), (date(2024, 2, 29), "2024-02-29"),
-            (Decimal("1.20"), "1.20"), (Decimal("NaN"), None), (b"\x00", "AA=="), ([1, None], "[1,nu…"),
+            (Decimal("1.20"), "1.20"), (Decimal("NaN"), None), (Decimal("-Infinity"), "-inf"),
+            (b"\x00", "AA=="), ([1, None], "[1,nu…"),
             (timedelta(days=1), "P1DT0H0M0S"), (pd.Timestamp("2024-02-29"), "2024-02-29T00:00:00"),
         ]:
             self.assertEqual(self.program.cell(value, 6), expected, repr(value))
 
     def test_a_column_is_its_cells(self):
         for series, expected in [
-            (pd.Series([1, 2**60]), [1, str(2**60)]), (pd.Series([0.5, np.nan, np.inf]), [0.5, None, None]),
+            (pd.Series([1, 2**60]), [1, str(2**60)]), (pd.Series([0.5, np.nan, np.inf]), [0.5, None, "inf"]),
             (pd.Series([True, False]), [True, False]), (pd.Series(["a", None]), ["a", None]),
             (pd.Series([1.5, "x", pd.NaT], dtype=object), [1.5, "x", None]),
             (pd.Series([0.1, np.nan], dtype="float32"), [0.1, None]),
@@ -493,6 +494,8 @@ class Main(unittest.TestCase):
         program.incoming = [json.dumps(it).encode() + b"\n" for it in (
             {"id": "1", "command": "run", "code": "x = num('1,234')\nint(x[0])"},
             {"id": "2", "command": "run", "code": "1 / 0"},
+            {"id": "3", "command": "run", "code": "load = 5; load"},
+            {"id": "4", "command": "run", "code": "callable(load)"},
         )]
         os.chdir(program.scratch)
         try:
@@ -504,11 +507,14 @@ class Main(unittest.TestCase):
             signal.signal(signal.SIGINT, handler)
             os.chdir(folder)
         answers = [json.loads(it) for it in program.written[201].splitlines()]
-        self.assertEqual([it["id"] for it in answers], ["start", "1", "2"])
+        self.assertEqual([it["id"] for it in answers], ["start", "1", "2", "3", "4"])
         self.assertEqual(answers[0]["ready"]["pandas"], pd.__version__)
         self.assertEqual(answers[1]["result"], {"kind": "text", "text": "1234"})
         self.assertEqual(answers[2]["result"]["error"], {"type": "ZeroDivisionError", "message": "division by zero"})
-        self.assertEqual(program.written[202], b"\0start\0\x001\x00\x002\x00")
+        note = "`load` is reserved here, and is what it was again; use another name for your value"
+        self.assertEqual(answers[3]["result"], {"kind": "text", "text": "5", "notes": [note]})
+        self.assertEqual(answers[4]["result"], {"kind": "text", "text": "True"})
+        self.assertEqual(program.written[202], b"\0start\0\x001\x00\x002\x00\x003\x00\x004\x00")
         self.assertEqual(sorted(program.names["PRELOADED"]), ["datasets", "load", "np", "num", "pd"])
 
 

@@ -80,7 +80,7 @@ def _plain(value):
     if isinstance(value, (bool, int)):
         return value
     if isinstance(value, float):
-        return value if math.isfinite(value) else None
+        return value if math.isfinite(value) else str(value)
     if isinstance(value, (bytes, bytearray)):
         return _cut(base64.b64encode(value).decode())
     return _cut(value.isoformat() if hasattr(value, "isoformat") else str(value))
@@ -110,7 +110,8 @@ def _same(then, now):
     numbers = isinstance(then, (int, float)) and isinstance(now, (int, float))
     if numbers and (isinstance(then, float) or isinstance(now, float)):
         return math.isclose(then, now, rel_tol=1e-9, abs_tol=1e-300)
-    return then == now or isinstance(now, int) and then == str(now)
+    # NaN of SQL is a missing value in pandas.
+    return then == now or isinstance(now, int) and then == str(now) or then == "NaN" and now is None
 
 
 def _check_table(what, value, columns, rows, row_count, ordered=False, row_labels=False):

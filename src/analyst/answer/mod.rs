@@ -37,7 +37,7 @@ use crate::query::{
     Agg, Check, Contrast, GroupKey, Groups, LogicalForm, Measure, Op, Place, Profile, Shape, Test,
     Value,
 };
-use crate::schema::Table;
+use crate::schema::{Column, Table};
 use crate::sql::{Statement, column_label, slug};
 use figure::{capital, grouped};
 use plain::Plain;
@@ -300,8 +300,7 @@ impl<'a> Answer<'a> {
             let column = &self.tables[place.table].columns[place.column];
             if 0 < column.n_missing && !told.contains(&place) && !is_tested(place) {
                 told.push(place);
-                let [n, of] = [column.n_missing, self.table().n_rows].map(grouped);
-                let which = format!("`{}` is missing in {n} of {of} rows", column.name);
+                let which = self.missing_in_table(column, self.is_of_all());
                 notes.push(format!("{which}; these are not counted."));
             }
         }
@@ -326,10 +325,21 @@ impl Answer<'_> {
             let column = &self.tables[place.table].columns[place.column];
             if 0 < column.n_missing && !told.contains(&place) {
                 told.push(place);
-                let [n, of] = [column.n_missing, self.table().n_rows].map(grouped);
-                let which = format!("`{}` is missing in {n} of {of} rows", column.name);
+                let which = self.missing_in_table(column, self.query.filters.len() == 1);
                 notes.push(format!("{which}; these are not {what}."));
             }
+        }
+    }
+
+    /// Says in how many rows of the table a value is missing. If the question is not about all of them, the number of
+    /// its rows is not known here, so the sentence names the table.
+    fn missing_in_table(&self, column: &Column, is_of_all: bool) -> String {
+        let [n, of] = [column.n_missing, self.table().n_rows].map(grouped);
+        let (name, table) = (&column.name, &self.table().name);
+        if is_of_all {
+            format!("`{name}` is missing in {n} of {of} rows")
+        } else {
+            format!("In all of `{table}`, `{name}` is missing in {n} of {of} rows")
         }
     }
 }

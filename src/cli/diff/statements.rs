@@ -1,6 +1,6 @@
 //! The statements that find the rows that differ.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use csv_agent_render::report::checks::PlacedRow;
 use csv_agent_text::sql::identifier;
@@ -137,11 +137,7 @@ impl DiffPlan {
         let keys = self.key.iter().map(|it| format!("a.{}", identifier(&it.name)));
         let values = self.others.iter().flat_map(|it| {
             let name = identifier(&it.name);
-            [("b", it.old), ("a", it.new)].map(|(side, dtype)| match dtype {
-                // JSON has no number for infinity.
-                DType::Float64 => format!("cast({side}.{name} as text)"),
-                _ => format!("{side}.{name}"),
-            })
+            ["b", "a"].map(|side| format!("{side}.{name}"))
         });
         let named = keys.chain(values).enumerate().map(|(at, it)| format!("{it} as c{at}"));
         let named: Vec<String> = named.collect();
@@ -223,7 +219,6 @@ impl DiffPlan {
         let mut cells = Vec::new();
         for pair in &self.others {
             let (Some(old), Some(new)) = (values.next(), values.next()) else { break };
-            let (old, new) = (of_text(old, pair.old), of_text(new, pair.new));
             if !is_equal(&old, &new) {
                 cells.push(ChangedCell { column: pair.name.clone(), old, new });
             }
@@ -240,14 +235,6 @@ fn key(at: usize) -> String {
 /// Returns the name of the column that says whether that part is missing.
 fn missing(at: usize) -> String {
     format!("\"missing{at}\u{1}\"")
-}
-
-/// Returns a value of a column: a float came as text.
-fn of_text(value: Value, dtype: DType) -> Value {
-    match (dtype, value.as_str().and_then(|it| it.parse::<f64>().ok())) {
-        (DType::Float64, Some(number)) if number.is_finite() => json!(number),
-        _ => value,
-    }
 }
 
 /// Returns whether two values are equal; a whole number may be a float in one of them, and a large one text.

@@ -13,7 +13,7 @@ use csv_agent_mcp::{
     TURNS_LISTED_MAX,
 };
 use csv_agent_session::{Session, turns};
-use csv_agent_text::digits;
+use csv_agent_text::{digits, lists};
 use csv_agent_types::limits::PAGE_IMAGE_BYTES_MAX;
 use csv_agent_types::redaction::Redaction;
 
@@ -22,6 +22,8 @@ use crate::options::TurnOptions;
 
 /// Bytes of a resource.
 const RESOURCE_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// Turns that a report names because they are left out.
+const TURNS_NAMED_MAX: usize = 50;
 /// Characters of a question in the list.
 const TITLE_CHARS_MAX: usize = 80;
 
@@ -79,26 +81,31 @@ impl StoredTurns {
         let Some(last) = all.last().cloned() else {
             return Err("the session has no turn yet; call a tool first".to_owned());
         };
-        let mut parts: Vec<String> = Vec::new();
-        let (mut n_bytes, mut n_left_out) = (0, 0);
+        let (mut parts, mut n_bytes) = (Vec::new(), 0);
+        let (mut too_long, mut kept_back) = (Vec::new(), Vec::new());
         for turn_dir in all.iter().rev() {
-            let text = self.past(turn_dir).map(|it| document(&it, dir));
-            match text {
+            let number = number_of(turn_dir).unwrap_or_default();
+            match self.past(turn_dir).map(|it| document(&it, dir)) {
                 Ok(text) if n_bytes + text.len() <= RESOURCE_BYTES_MAX => {
                     n_bytes += text.len();
                     parts.push(text);
                 }
-                _ => n_left_out += 1,
+                Ok(_) => too_long.push(number),
+                Err(_) => kept_back.push(number),
+            }
+        }
+        // What is missing is said first: readers may not get to the end.
+        for (turns, why) in [
+            (kept_back, "the server keeps back values that they may show"),
+            (too_long, "the document would be too long; csv-agent://turns/N has each of them"),
+        ] {
+            if !turns.is_empty() {
+                let listed = lists::listed(turns.iter().rev(), TURNS_NAMED_MAX);
+                let turns = digits::count(turns.len() as u64, "turn");
+                parts.push(format!("*Left out: {turns} ({listed}), because {why}.*\n"));
             }
         }
         parts.reverse();
-        if 0 < n_left_out {
-            let turns = digits::count(n_left_out, "turn");
-            parts.push(format!(
-                "*Left out: {turns}. The document would be too long, or the server keeps values back that they \
-                 show.*\n"
-            ));
-        }
         Ok((last, parts.join("\n\n")))
     }
 
@@ -247,13 +254,17 @@ impl ResourceStore for StoredTurns {
 fn find_turn(dir: &Path, number: &str) -> Result<PathBuf, String> {
     let wanted = number.parse::<u32>().ok();
     let all = turns::dirs(dir).map_err(|it| format!("{it:#}"))?;
-    let number_of = |it: &PathBuf| it.file_name()?.to_str()?.parse::<u32>().ok();
     let found = all.iter().find(|it| number_of(it) == wanted && wanted.is_some());
-    let last = all.last().and_then(number_of);
+    let last = all.last().and_then(|it| number_of(it));
     found.cloned().ok_or_else(|| match last {
         Some(last) => format!("there is no turn {number}; the last one is {last}"),
         None => "the session has no turn yet; call a tool first".to_owned(),
     })
+}
+
+/// Returns the number of a turn.
+fn number_of(turn_dir: &Path) -> Option<u32> {
+    turn_dir.file_name()?.to_str()?.parse().ok()
 }
 
 /// Returns the names of the charts of a turn.

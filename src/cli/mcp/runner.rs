@@ -386,10 +386,7 @@ impl CallRunner {
             flag("null", &files.nulls.join(","));
         }
         files.types.iter().for_each(|(column, it)| flag("dtype", &format!("{column}={it}")));
-        for it in &files.flags {
-            let flag = it.split_once([' ', '=']).map(|(name, value)| format!("{name}={value}"));
-            arguments.push(flag.unwrap_or_else(|| it.clone()).into());
-        }
+        arguments.extend(files.flags.iter().map(Into::into));
         arguments.push("--".into());
         arguments.extend(files.paths.iter().map(|it| it.as_os_str().to_owned()));
         let Some(output) = self.command(dir, arguments, stop)? else {

@@ -57,6 +57,21 @@ fn the_reason_gives_the_number_and_the_limit() {
 }
 
 #[test]
+fn a_text_has_a_length_that_can_be_written() {
+    let long = |n_chars: usize| "ä".repeat(n_chars);
+    check_spec(|it| it.title = Some(long(500)), None);
+    let refused = |what: &str| {
+        Some(format!("the {what} has 501 characters; a text of a chart has at most 500"))
+    };
+    check_spec(|it| it.title = Some(long(501)), refused("title").as_deref());
+    check_spec(|it| it.series[0].name = long(501), refused("name of a series").as_deref());
+    let annotated = |it: &mut ChartSpec| {
+        options(it, json!({"annotations": [{"x": "w1", "y": null, "text": long(501)}]}));
+    };
+    check_spec(annotated, refused("text in options").as_deref());
+}
+
+#[test]
 fn nothing_to_draw_is_said() {
     check(&["sales"], 0, Some((RejectedCode::Empty, "`df` has no rows; there is nothing to draw")));
     check(&[], 1, Some((RejectedCode::Empty, "no series; name at least one y field")));

@@ -93,7 +93,7 @@ def advice_on_import(error, message):
     asked = set(words_of(message)) | {str(error.name).partition(".")[0]}
     if asked & DRAWS:
         return ("Pictures that Python draws do not reach the user: make a DataFrame of the values "
-                "to show, then call the tool send_chart_to_ui.")
+                "to show, then call the tool that draws charts.")
     return f"Nothing can be installed here; there are {start['packages']} and the standard library."
 
 

@@ -40,8 +40,8 @@ MODULES = sys.modules
 MODULES_AT_START = dict(MODULES)
 
 open_snapshot()
-for name in results():
-    state.pending.pop(name, None)  # the result is newer
+for name in [*results(), *PRELOADED]:
+    state.pending.pop(name, None)  # the result is newer, and what csv-agent provides is reserved
 repair()
 versions = {"python": sys.version.split()[0], "pandas": pd.__version__, "numpy": np.__version__,
             "pyarrow": pa.__version__}

@@ -54,6 +54,14 @@ def repair():
     namespace.pop("__warningregistry__", None)  # so that each call shows a warning again
 
 
+def restore_preloaded():
+    """Gives a name that the code took from csv-agent back to it. Otherwise later calls would not find `load`."""
+    for name, value in PRELOADED.items():
+        if namespace.get(name) is not value:
+            namespace[name] = value
+            state.notes.append(f"`{name}` is reserved here, and is what it was again; use another name for your value")
+
+
 def take_ballast():
     """Reserves the ballast again after memory ran out, once there is clearly enough."""
     if state.ballast is None:

@@ -45,6 +45,8 @@ def serve(request):
     if getpid() != PID:
         _exit(0)  # the code forked and this is the child; only the parent answers
     repair()
+    if not IS_CONTAINER:
+        restore_preloaded()
     if state.notes:
         outcome["result"]["notes"] = [cut_end(it, 300) for it in state.notes[:8]]
         state.notes = []

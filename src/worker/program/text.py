@@ -57,6 +57,11 @@ def cut_middle(text, n_bytes, place=None):
         n_chars = n_chars * 4 // 5
 
 
+def float_cell(value):
+    """Returns a float as JSON, which has no infinity: `inf` or `-inf`. NaN is a missing value in pandas."""
+    return value if isfinite(value) else None if value != value else str(value)
+
+
 def cell(value, n_chars):
     """Returns one value as JSON."""
     kind = type(value)
@@ -69,7 +74,7 @@ def cell(value, n_chars):
     if kind is int:
         return value if -INT_MAX <= value <= INT_MAX else str(value)
     if kind is float:
-        return value if isfinite(value) else None
+        return float_cell(value)
     if isinstance(value, (np.datetime64, Timestamp, datetime)):
         instant = Timestamp(value) if kind is np.datetime64 else value
         return None if instant is NaT else instant.isoformat()
@@ -84,7 +89,7 @@ def cell(value, n_chars):
     if isinstance(value, (bytes, bytearray)):
         return cut_end(b64encode(value).decode(), n_chars)
     if isinstance(value, Decimal):
-        return str(value) if value.is_finite() else None
+        return str(value) if value.is_finite() else float_cell(float(value))
     if isinstance(value, (list, tuple, dict, np.ndarray)):
         return cut_end(encode(nested(value, 4)).decode(), n_chars)
     return cut_end(same_every_time(str(value)), n_chars)
@@ -109,7 +114,7 @@ def cells(series, n_chars):
     if kind in ("i", "u"):
         return [it if -INT_MAX <= it <= INT_MAX else str(it) for it in series.tolist()]
     if series.dtype == np.float64:
-        return [it if isfinite(it) else None for it in series.tolist()]
+        return [it if isfinite(it) else float_cell(it) for it in series.tolist()]
     if kind == "f":
         return [cell(it, n_chars) for it in series.to_numpy()]
     # A float may be a missing string here, or a value of a column of mixed objects: `cell` handles both.

@@ -328,6 +328,16 @@ fn missing_values_are_noted() {
         &[frame(&["mean_body_mass_g:float64"], &json!([[5]]))],
     );
     assert_eq!(first.notes(), "`body_mass_g` is missing in 2 of 344 rows; these are not counted.");
+    // The number is not that of a part of the rows.
+    let total = groups(Vec::new(), vec![measure(Agg::Mean, "penguins.body_mass_g")]);
+    let of_some = LogicalForm {
+        filters: vec![one("penguins.species", "Adelie")],
+        ..query(0, Shape::Groups(total))
+    };
+    let some = run("", of_some, &[frame(&["mean_body_mass_g:float64"], &json!([[5]]))]);
+    let note =
+        "In all of `penguins`, `body_mass_g` is missing in 2 of 344 rows; these are not counted.";
+    assert_eq!(some.notes(), note);
     // A negation leaves them out, and a share has them in its whole.
     let columns = ["count:int64", "share_percent:float64"];
     let rows = |filters: Vec<Test>, measure: Measure| {
