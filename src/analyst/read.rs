@@ -806,12 +806,18 @@ impl Asked<'_> {
         let takes_up = is_how_many || follow_up::takes_up(scene);
         let leads = takes_up || follow_up::leads_on(scene);
         let mut readings = Vec::new();
-        for Phrase { sem, cost, skipped, linked, rules, .. } in
-            ENGLISH.read(scene, lattice, ENGLISH.parts)
-        {
+        let phrases = ENGLISH.read(scene, lattice, ENGLISH.parts);
+        let is_whole = |it: &&Phrase| {
+            it.skipped <= TAKEN_SKIPPED_MAX
+                && matches!(&it.sem, Sem::Frag(frag) if follow_up::is_whole(scene, frag))
+        };
+        let whole_cost = phrases.iter().filter(is_whole).map(|it| it.cost).reduce(f64::min);
+        for Phrase { sem, cost, skipped, linked, rules, .. } in phrases {
             let Sem::Frag(frag) = sem else { continue };
-            // What says all that a question needs takes up nothing, and neither does a part of it.
-            if !takes_up && (TAKEN_SKIPPED_MAX < skipped || follow_up::is_whole(scene, &frag)) {
+            // What says all that a question needs takes up nothing, and neither does a part of it, nor what the same
+            // words say less likely.
+            let is_less = whole_cost.is_some_and(|it| it <= cost);
+            if !takes_up && (TAKEN_SKIPPED_MAX < skipped || is_less) {
                 continue;
             }
             if let Some(query) = follow_up::edit(scene, &first.query, &frag) {
