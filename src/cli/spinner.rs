@@ -85,9 +85,14 @@ impl LineTarget {
         self.drawn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn add(&self, text: &str) -> io::Result<()> {
+    fn add(&self, text: &str) {
         self.drawn().push_str(text);
-        Ok(())
+    }
+
+    fn move_cursor(&self, n: usize, direction: char) {
+        if 0 < n {
+            self.add(&format!("\x1b[{n}{direction}"));
+        }
     }
 }
 
@@ -98,31 +103,38 @@ impl TermLike for LineTarget {
     }
 
     fn move_cursor_up(&self, n: usize) -> io::Result<()> {
-        if n == 0 { Ok(()) } else { self.add(&format!("\x1b[{n}A")) }
+        self.move_cursor(n, 'A');
+        Ok(())
     }
 
     fn move_cursor_down(&self, n: usize) -> io::Result<()> {
-        if n == 0 { Ok(()) } else { self.add(&format!("\x1b[{n}B")) }
+        self.move_cursor(n, 'B');
+        Ok(())
     }
 
     fn move_cursor_right(&self, n: usize) -> io::Result<()> {
-        if n == 0 { Ok(()) } else { self.add(&format!("\x1b[{n}C")) }
+        self.move_cursor(n, 'C');
+        Ok(())
     }
 
     fn move_cursor_left(&self, n: usize) -> io::Result<()> {
-        if n == 0 { Ok(()) } else { self.add(&format!("\x1b[{n}D")) }
+        self.move_cursor(n, 'D');
+        Ok(())
     }
 
     fn write_line(&self, text: &str) -> io::Result<()> {
-        self.add(&format!("{text}\r\n"))
+        self.add(&format!("{text}\r\n"));
+        Ok(())
     }
 
     fn write_str(&self, text: &str) -> io::Result<()> {
-        self.add(text)
+        self.add(text);
+        Ok(())
     }
 
     fn clear_line(&self) -> io::Result<()> {
-        self.add("\r\x1b[K")
+        self.add("\r\x1b[K");
+        Ok(())
     }
 
     fn flush(&self) -> io::Result<()> {
