@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 use serde_json::Value;
 
@@ -78,7 +79,11 @@ fn a_claim_in_words_means_what_it_says_or_is_refused() {
         let tables = claim["tables"].as_array().unwrap().iter().map(|it| it.as_str().unwrap());
         by_tables.entry(tables.collect()).or_default().push(claim);
     }
-    let mistakes: Vec<String> =
-        by_tables.iter().flat_map(|(tables, claims)| mistakes(tables, claims)).collect();
+    let mistakes: Vec<String> = thread::scope(|scope| {
+        let runs =
+            by_tables.iter().map(|(tables, claims)| scope.spawn(|| mistakes(tables, claims)));
+        let runs: Vec<_> = runs.collect();
+        runs.into_iter().flat_map(|it| it.join().unwrap()).collect()
+    });
     assert!(mistakes.is_empty(), "{} mistakes:\n{}", mistakes.len(), mistakes.join("\n"));
 }
