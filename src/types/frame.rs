@@ -65,11 +65,17 @@ impl Frame {
         self.index_of(column).is_some_and(|at| is_numeric_dtype(&self.dtypes[at]))
     }
 
-    /// Returns the rows as objects, keys in the order of the columns.
+    /// Returns the rows as objects, keys in the order of the columns. JSON has no infinite numbers: null.
     pub fn objects(&self) -> Vec<Value> {
+        let is_float: Vec<bool> = self.dtypes.iter().map(|it| is_numeric_dtype(it)).collect();
+        let is_infinite =
+            |it: &Value| it.as_str().is_some_and(|it| ["inf", "-inf", "NaN"].contains(&it));
+        let cell = |(cell, is_float): (&Value, &bool)| {
+            if *is_float && is_infinite(cell) { Value::Null } else { cell.clone() }
+        };
         let object = |row: &Vec<Value>| {
-            let cells = self.columns.iter().cloned().zip(row.iter().cloned());
-            Value::Object(cells.collect::<Map<_, _>>())
+            let cells = row.iter().zip(&is_float).map(cell);
+            Value::Object(self.columns.iter().cloned().zip(cells).collect::<Map<_, _>>())
         };
         self.rows.iter().map(object).collect()
     }
