@@ -261,6 +261,8 @@ fn message_of(line: &Line) -> Result<RxJsonRpcMessage<RoleServer>, Option<Vec<u8
     if let JsonRpcMessage::Request(request) = &message
         && let ClientRequest::CustomRequest(custom) = &request.request
         && custom.method == "initialize"
+        // A client that states its version in each request has no handshake: there is no such method for it.
+        && request.request.get_meta().protocol_version().is_none()
     {
         let why = "the parameters of `initialize` do not have the form of the protocol: it takes `protocolVersion`, \
                    a text, `capabilities`, an object, and `clientInfo`, an object with `name` and `version`";

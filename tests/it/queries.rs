@@ -414,7 +414,7 @@ fn a_statement_that_is_refused_says_where_and_what_else_there_is() {
         ("select avg(product) from sales", ["`avg` takes numbers, not text", "try_cast"]),
         ("drop table sales", ["DROP is not a query", "SHOW TABLES"]),
         ("select * from read_csv('/etc/passwd')", ["is not a table", "-f FILE"]),
-        ("select * from '/etc/passwd'", ["no table `/etc/passwd`", "-f /etc/passwd"]),
+        ("select * from '/etc/passwd'", ["no table `/etc/passwd`", "-f '/etc/passwd'"]),
         ("select 1; select 2", ["several statements", "one after another"]),
         ("select cast(product as bigint) from sales", ["is not a whole number", "try_cast"]),
     ] {

@@ -189,16 +189,18 @@ fn a_session_may_be_named_by_a_relative_path() {
 }
 
 #[test]
-fn a_name_of_the_repl_may_be_bound_anew_without_losing_the_others() {
+fn a_name_that_csv_agent_provides_is_what_it_was_after_the_call() {
     let bench = Bench::with(["sales.csv"]).script([
         round().calls("c1", "python_repl", json!({"code": "keep = 42\nnp = 5"})),
         round().says("Done."),
-        round().calls("c2", "python_repl", json!({"code": "keep, np"})),
+        round().calls("c2", "python_repl", json!({"code": "keep, np.__name__"})),
         round().says("Done."),
     ]);
     bench.ask("one").succeeds();
     bench.ask("two").succeeds();
-    assert_eq!(bench.request(3).output_of("c2"), "(42, 5)");
+    let told = bench.request(1).output_of("c1").to_owned();
+    assert!(told.contains("`np` is reserved here"), "{told}");
+    assert_eq!(bench.request(3).output_of("c2"), "(42, 'numpy')");
 }
 
 #[test]
