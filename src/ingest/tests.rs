@@ -998,7 +998,7 @@ fn the_first_rows_are_json() {
     assert_eq!(
         serde_json::to_string(&frame.rows).unwrap(),
         "[[\"9007199254740993\",0.5,\"x\",\"2024-02-29\",\"2024-02-29T10:00:00\",\
-         \"2024-02-29T10:00:00Z\",\"10:00:00\",true],[null,null,null,null,null,null,null,null]]"
+         \"2024-02-29T10:00:00Z\",\"10:00:00\",true],[null,\"inf\",null,null,null,null,null,null]]"
     );
     let dtypes = ["int64", "float64", "str", "object", "datetime64[us]", "datetime64[us, UTC]"];
     assert_eq!(frame.dtypes[..6], dtypes);

