@@ -36,6 +36,10 @@ pub(crate) struct Signals {
 impl Signals {
     /// Starts to listen, from within a runtime.
     pub(crate) fn listen() -> anyhow::Result<Signals> {
+        let interrupt = signal(SignalKind::interrupt()).context("cannot listen for SIGINT")?;
+        let terminate = signal(SignalKind::terminate()).context("cannot listen for SIGTERM")?;
+        let hang_up = signal(SignalKind::hangup()).context("cannot listen for SIGHUP")?;
+        // Last, so that a signal that comes meanwhile is one that `next` returns.
         if UNTAKEN.get().is_none() {
             let untaken = Arc::default();
             for (number, value) in [(SIGINT, INTERRUPT), (SIGTERM, END), (SIGHUP, END)] {
@@ -44,9 +48,6 @@ impl Signals {
             }
             UNTAKEN.get_or_init(|| untaken);
         }
-        let interrupt = signal(SignalKind::interrupt()).context("cannot listen for SIGINT")?;
-        let terminate = signal(SignalKind::terminate()).context("cannot listen for SIGTERM")?;
-        let hang_up = signal(SignalKind::hangup()).context("cannot listen for SIGHUP")?;
         Ok(Signals { interrupt, terminate, hang_up })
     }
 
