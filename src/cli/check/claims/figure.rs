@@ -197,8 +197,8 @@ impl<'a> ClaimReader<'a> {
         if is_column {
             return None;
         }
-        let lists: [&[(&str, (&str, &str))]; 2] = [&OF_NUMBERS, &OF_TIMES];
-        lists.into_iter().find_map(|list| {
+        let lists = [(&OF_NUMBERS[..], false), (&OF_TIMES[..], true)];
+        lists.into_iter().find_map(|(list, is_of_times)| {
             self.at = at;
             let (function, told) = self.one_of(list)?;
             self.any(&[
@@ -207,7 +207,7 @@ impl<'a> ClaimReader<'a> {
             let column = self.bare_column()?;
             let is_time =
                 matches!(column.dtype, DType::Date | DType::Timestamp | DType::TimestampUtc);
-            let is_right = if list.len() == OF_TIMES.len() { is_time } else { column.is_number() };
+            let is_right = if is_of_times { is_time } else { column.is_number() };
             let computed = format!("{function}({})", column.value_sql());
             let name = identifier(&format!("{told}_{}", column.name));
             is_right.then_some((column, computed, name))
