@@ -48,11 +48,14 @@ use csv_agent_types::status::Failure;
 use super::builder::field;
 use super::from_parquet::text;
 use super::ingest::{PartRead, files_at_once, ingest_part};
+use super::number::DecimalMark;
 use super::repairs::has_room;
 use super::requested_types::Wants;
 use super::source::Source;
 use super::type_evidence::TypeEvidence;
-use super::type_inference::{ColumnType, Hints, decide_as, is_clear_number};
+use super::type_inference::{
+    ColumnType, Hints, ValueForm, decide_as, is_ambiguous_number, is_clear_number,
+};
 use super::write::{BuiltColumn, Encoder, GroupColumn, ParquetFile, Purpose, temporary};
 use crate::dataset_files::{DatasetFiles, Target};
 use crate::options::Family;
@@ -107,6 +110,8 @@ struct FilePart {
     spelled: Vec<String>,
     /// The type evidence of its columns; empty for a Parquet file.
     evidence: Vec<TypeEvidence>,
+    /// How their values are written.
+    forms: Vec<ValueForm>,
     /// Decompressed.
     bytes: u64,
     table: TempPath,
@@ -198,9 +203,9 @@ fn read_part(
 ) -> anyhow::Result<FilePart> {
     let (read, files) = ingest_part(source, shown_name, dir, options, cancelled)?;
     let (table, rejects) = files.into_temporaries()?;
-    let PartRead { dataset, evidence, bytes } = read;
+    let PartRead { dataset, evidence, forms, bytes } = read;
     let spelled = dataset.columns.iter().map(|it| it.name.clone()).collect();
-    Ok(FilePart { at, dataset, spelled, evidence, bytes, table, rejects })
+    Ok(FilePart { at, dataset, spelled, evidence, forms, bytes, table, rejects })
 }
 
 /// Processes several files concurrently, within the memory limit of one. Returns the outcomes in the
@@ -377,76 +382,137 @@ fn column_names(parts: &[FilePart]) -> Vec<String> {
 struct Columns {
     names: Vec<String>,
     dtypes: Vec<DType>,
-    /// How to reread files that were read differently on their own.
-    readings: Vec<ColumnType>,
+    /// How each writer's files are read.
+    decisions: Vec<BTreeMap<Writer, Decision>>,
     /// The types of the files where they differ.
     mixed: Vec<Option<MixedTypes>>,
-    /// Whether the values of some files become floats or timestamps, with none changed.
-    are_widened: Vec<bool>,
 }
 
 impl Columns {
     /// Returns the settings with which a file gets these types.
     fn family_of(&self, part: &FilePart) -> Family {
         let mut told = BTreeMap::new();
-        for (at, name) in self.names.iter().enumerate() {
-            let mut columns = part.dataset.columns.iter().zip(&part.spelled);
-            let Some((column, spelled)) = columns.find(|it| it.0.name == *name) else { continue };
-            let is_other = column.dtype != self.dtypes[at] && !self.are_widened[at];
-            if is_other && !is_empty(column, &part.dataset) && !part.evidence.is_empty() {
-                told.insert(spelled.clone(), self.readings[at].clone());
+        let writer = Writer::of(&part.dataset);
+        for (name, decisions) in self.names.iter().zip(&self.decisions) {
+            let Some(at) = part.dataset.columns.iter().position(|it| it.name == *name) else {
+                continue;
+            };
+            let side = FileColumn::of(part, at);
+            if let (Some(side), Some(decision)) = (side, decisions.get(&writer))
+                && side.seen.is_some()
+                && decision.changes(&side)
+            {
+                told.insert(part.spelled[at].clone(), decision.reading.clone());
             }
         }
         Family(told)
     }
 }
 
-fn is_empty(column: &Column, dataset: &Dataset) -> bool {
-    column.nulls == Some(dataset.row_count)
+/// What files must have in common for the numbers and dates of one to explain those of another: in a
+/// file with commas between cells, `1,250` says nothing about a file with semicolons.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Writer {
+    /// The delimiter of a text.
+    delimiter: Option<String>,
+    /// Whether it is a text, which people may have written.
+    is_text: bool,
+}
+
+impl Writer {
+    fn of(dataset: &Dataset) -> Self {
+        let Dialect { format, delimiter, .. } = &dataset.dialect;
+        Writer { delimiter: delimiter.clone(), is_text: *format == SourceFormat::Text }
+    }
+
+    fn hints(&self, options: &IngestOptions) -> Hints {
+        let of_program = (!self.is_text).then_some(DecimalMark::Point);
+        Hints {
+            date_order: options.date_order,
+            decimal: options.decimal.or(of_program),
+            is_semicolon: self.delimiter.as_deref() == Some(";"),
+            is_comma: self.delimiter.as_deref() == Some(","),
+            is_plain: false,
+        }
+    }
+}
+
+/// How a column of one writer's files is read.
+#[derive(Debug, Clone)]
+struct Decision {
+    dtype: DType,
+    /// How to reread files that were read differently on their own.
+    reading: ColumnType,
+    /// Whether the values of each file convert exactly from the type that it has on its own.
+    is_widened: bool,
+}
+
+impl Decision {
+    fn text() -> Self {
+        Decision { dtype: DType::String, reading: ColumnType::default(), is_widened: false }
+    }
+
+    /// Returns whether a file must be read again.
+    fn changes(&self, side: &FileColumn<'_>) -> bool {
+        let is_other = side.column.dtype != self.dtype && !self.is_widened;
+        is_other || side.is_misread(&self.reading)
+    }
 }
 
 /// Decides the types of all columns.
 fn decide(parts: &[FilePart], names: &[String], wants: &Wants, options: &IngestOptions) -> Columns {
     let places: HashMap<&str, usize> =
         names.iter().enumerate().map(|(at, it)| (it.as_str(), at)).collect();
-    let mut evidence = vec![TypeEvidence::default(); names.len()];
-    let mut sides: Vec<Vec<FileColumn<'_>>> = names.iter().map(|_| Vec::new()).collect();
+    let mut evidence: BTreeMap<Writer, Vec<TypeEvidence>> = BTreeMap::new();
+    let mut sides: Vec<BTreeMap<Writer, Vec<FileColumn<'_>>>> = vec![BTreeMap::new(); names.len()];
     for part in parts {
+        let writer = Writer::of(&part.dataset);
+        let none = || vec![TypeEvidence::default(); names.len()];
+        let evidence = evidence.entry(writer.clone()).or_insert_with(none);
         for (column_at, column) in part.dataset.columns.iter().enumerate() {
             let at = places[column.name.as_str()];
-            let seen = part.evidence.get(column_at);
-            if let Some(seen) = seen {
+            if let Some(seen) = part.evidence.get(column_at) {
                 evidence[at].add(*seen);
             }
-            if !is_empty(column, &part.dataset) {
-                let source = &part.dataset.source;
-                sides[at].push(FileColumn { column, source, seen: seen.copied() });
-            }
+            sides[at].entry(writer.clone()).or_default().extend(FileColumn::of(part, column_at));
         }
     }
-    let hints = Hints {
-        date_order: options.date_order,
-        decimal: options.decimal,
-        is_semicolon: parts.iter().all(|it| it.dataset.dialect.delimiter.as_deref() == Some(";")),
-        is_comma: parts.iter().any(|it| it.dataset.dialect.delimiter.as_deref() == Some(",")),
-        is_plain: false,
-    };
-    let together = decide_as(&evidence, wants, hints);
+    let together: BTreeMap<&Writer, Vec<ColumnType>> =
+        evidence.iter().map(|(it, seen)| (it, decide_as(seen, wants, it.hints(options)))).collect();
     let mut columns = Columns { names: names.to_vec(), ..Columns::default() };
-    for (sides, together) in sides.iter().zip(together) {
+    for (at, sides) in sides.iter().enumerate() {
+        let written = sides.iter().filter(|it| !it.1.is_empty());
+        let decisions = written
+            .map(|(writer, of)| (writer.clone(), decide_one(of, together[writer][at].clone())));
+        let mut decisions: BTreeMap<Writer, Decision> = decisions.collect();
+        let sides: Vec<&FileColumn<'_>> = sides.values().flatten().collect();
+        let dtype = common_type(&decisions, &sides);
+        if dtype == DType::String {
+            let is_text = |it: &Decision| it.dtype == DType::String;
+            decisions.values_mut().filter(|it| !is_text(it)).for_each(|it| *it = Decision::text());
+        }
         let is_mixed = sides.iter().any(|it| it.column.dtype != sides[0].column.dtype);
-        let widened = wider(sides).filter(|_| is_mixed);
-        let (dtype, reading) = match widened {
-            Some(dtype) => (dtype, ColumnType::default()),
-            None => decide_one(sides, together),
-        };
+        let is_widened = dtype == DType::Float64 && decisions.values().all(|it| it.is_widened);
         columns.dtypes.push(dtype);
-        columns.readings.push(reading);
-        let is_said = is_mixed && widened != Some(DType::Float64);
-        columns.mixed.push(is_said.then(|| MixedTypes::of(sides, dtype)));
-        columns.are_widened.push(widened.is_some());
+        columns.decisions.push(decisions);
+        columns.mixed.push((is_mixed && !is_widened).then(|| MixedTypes::of(&sides, dtype)));
     }
     columns
+}
+
+/// Returns the type to which the columns of all writers convert with no value changed.
+fn common_type(decisions: &BTreeMap<Writer, Decision>, sides: &[&FileColumn<'_>]) -> DType {
+    let are_all = |of: &[DType]| decisions.values().all(|it| of.contains(&it.dtype));
+    let Some(first) = decisions.values().next() else { return DType::String };
+    if are_all(&[first.dtype]) {
+        first.dtype
+    } else if are_all(&[DType::Int64, DType::Float64]) && !sides.iter().any(|it| it.is_long()) {
+        DType::Float64
+    } else if are_all(&[DType::Date, DType::Timestamp]) {
+        DType::Timestamp
+    } else {
+        DType::String
+    }
 }
 
 /// The types that the files of a column would have on their own.
@@ -458,7 +524,7 @@ struct MixedTypes {
 }
 
 impl MixedTypes {
-    fn of(sides: &[FileColumn<'_>], dtype: DType) -> MixedTypes {
+    fn of(sides: &[&FileColumn<'_>], dtype: DType) -> MixedTypes {
         const NAMED_MAX: usize = 2;
         let of = |dtype: DType| sides.iter().filter(move |it| it.column.dtype == dtype);
         let counts = most_common(sides.iter().map(|it| it.column.dtype));
@@ -478,47 +544,69 @@ impl MixedTypes {
 }
 
 /// A non-empty column of one file.
+#[derive(Clone)]
 struct FileColumn<'a> {
     column: &'a Column,
     source: &'a str,
-    /// The evidence of its values, if it was read from text and can therefore be reread.
-    seen: Option<TypeEvidence>,
+    /// The evidence of its values and their form, if it was read from text and can therefore be reread.
+    seen: Option<(TypeEvidence, ValueForm)>,
 }
 
-impl FileColumn<'_> {
-    /// Returns whether it contains floats, or whole numbers that convert exactly to floats. Whole
-    /// numbers of a Parquet file are checked when they are joined.
-    fn is_exact_as_float(&self) -> bool {
+impl<'a> FileColumn<'a> {
+    fn of(part: &'a FilePart, at: usize) -> Option<Self> {
+        let column = &part.dataset.columns[at];
+        let is_empty = column.nulls == Some(part.dataset.row_count);
+        let seen = part.evidence.get(at).copied().zip(part.forms.get(at).copied());
+        (!is_empty).then_some(FileColumn { column, source: &part.dataset.source, seen })
+    }
+
+    /// Returns whether it has whole numbers that no float represents. Those of a Parquet file are
+    /// checked when they are joined.
+    fn is_long(&self) -> bool {
         let long = TypeEvidence::LONG_INT.and(TypeEvidence::LOCAL_LONG);
-        let is_clear = self.seen.is_none_or(|it| is_clear_number(it) && !it.has(long));
-        is_clear && matches!(self.column.dtype, DType::Int64 | DType::Float64)
+        self.seen.is_some_and(|(seen, _)| seen.has(long))
+    }
+
+    /// Returns whether it contains floats, or whole numbers that convert exactly to floats.
+    fn is_exact_as_float(&self) -> bool {
+        let is_clear = self.seen.is_none_or(|(seen, _)| is_clear_number(seen));
+        is_clear && !self.is_long() && matches!(self.column.dtype, DType::Int64 | DType::Float64)
+    }
+
+    /// Returns whether its numbers can be read in several forms, and the other files show another form
+    /// than it does on its own.
+    fn is_misread(&self, reading: &ColumnType) -> bool {
+        self.seen.is_some_and(|(seen, form)| {
+            is_ambiguous_number(seen) && form != reading.form && reading.dtype.is_some()
+        })
     }
 }
 
-/// Returns the type to which the values of all files convert exactly, without reading any of them again.
-fn wider(sides: &[FileColumn<'_>]) -> Option<DType> {
-    if sides.iter().all(FileColumn::is_exact_as_float) {
-        return Some(DType::Float64);
+/// Decides how a column of one writer's files is read.
+fn decide_one(sides: &[FileColumn<'_>], together: ColumnType) -> Decision {
+    let dtype = sides[0].column.dtype;
+    let is_same = sides.iter().all(|it| it.column.dtype == dtype);
+    if is_same && !sides.iter().any(|it| it.is_misread(&together)) {
+        return Decision { dtype, reading: ColumnType::default(), is_widened: true };
     }
+    // These types hold the values of all files, none of which must be read again.
     let is_moment = |it: &FileColumn<'_>| matches!(it.column.dtype, DType::Date | DType::Timestamp);
     let is_any_fixed = sides.iter().any(|it| it.seen.is_none());
-    (is_any_fixed && sides.iter().all(is_moment)).then_some(DType::Timestamp)
-}
-
-fn decide_one(sides: &[FileColumn<'_>], together: ColumnType) -> (DType, ColumnType) {
-    let text = (DType::String, ColumnType::default());
-    let Some(first) = sides.first() else { return text };
-    let dtype = first.column.dtype;
-    if sides.iter().all(|it| it.column.dtype == dtype) {
-        return (dtype, ColumnType::default());
+    let wider = if sides.iter().all(FileColumn::is_exact_as_float) {
+        Some(DType::Float64)
+    } else {
+        (is_any_fixed && sides.iter().all(is_moment)).then_some(DType::Timestamp)
+    };
+    if let Some(dtype) = wider {
+        return Decision { dtype, reading: ColumnType::default(), is_widened: true };
     }
     let is_firm_text =
         |it: &FileColumn<'_>| it.column.dtype == DType::String && !it.column.is_ambiguous;
     // The values of a Parquet file have no other form in which they can be read again.
-    if sides.iter().any(|it| it.seen.is_none() || is_firm_text(it)) {
-        return text;
+    if is_any_fixed || sides.iter().any(is_firm_text) {
+        return Decision::text();
     }
-    (together.dtype(), together)
+    Decision { dtype: together.dtype(), reading: together, is_widened: false }
 }
 
 /// The columns of the written table.
@@ -1124,7 +1212,7 @@ mod tests {
 
     use super::{Opened, Union, text, union};
     use crate::{DatasetFiles, IngestOptions, answer};
-    use csv_agent_types::catalog::{Facts, Query};
+    use csv_agent_types::catalog::{DType, Dataset, Facts, Query};
 
     /// Rows of a file as text: a number, a word, a long text of its own, and what is often missing.
     fn row(file: usize, at: usize) -> [String; 4] {
@@ -1133,7 +1221,7 @@ mod tests {
         [format!("{}", at * 7 + file), format!("w{}", at % 9), long, gap]
     }
 
-    fn joined(dir: &Path, files: &[(&str, String)]) -> (Vec<String>, u64) {
+    fn joined(dir: &Path, files: &[(&str, String)]) -> (Vec<String>, Dataset) {
         let names: Vec<String> = files.iter().map(|it| it.0.to_owned()).collect();
         for (name, text) in files {
             fs::write(dir.join(name), text).unwrap();
@@ -1176,7 +1264,49 @@ mod tests {
         for column in &dataset.columns {
             assert_eq!(column.nulls, nulls.get(&column.name).copied(), "{}", column.name);
         }
-        (lines, dataset.row_count)
+        (lines, dataset)
+    }
+
+    #[test]
+    fn the_decimal_mark_of_a_file_decides_only_values_of_files_that_are_written_alike() {
+        // Each file, with the values of its column `v` and what the dataset has.
+        type File<'a> = (char, &'a [&'a str], &'a [&'a str]);
+        let check = |files: &[File<'_>], dtype: DType| {
+            for turned in [false, true] {
+                let mut files = files.to_vec();
+                if turned {
+                    files.reverse();
+                }
+                let (mut texts, mut expected) = (Vec::new(), Vec::new());
+                for (at, (delimiter, values, wanted)) in files.iter().enumerate() {
+                    let rows = values.iter().map(|it| format!("x{delimiter}\"{it}\"\n"));
+                    let text = format!("r{delimiter}v\n{}", rows.collect::<String>());
+                    texts.push((["a.csv", "b.csv", "c.csv"][at], text));
+                    expected.extend(wanted.iter().copied());
+                }
+                let dir = TempDir::new().unwrap();
+                let (found, dataset) = joined(dir.path(), &texts);
+                let found: Vec<&str> =
+                    found.iter().map(|it| it.split('|').nth(1).unwrap()).collect();
+                let column = &dataset.columns[1];
+                assert_eq!((found, column.dtype), (expected, dtype), "{files:?} {column:?}");
+            }
+        };
+        let european: File<'_> = (';', &["1.250,5", "3.000,7"], &["1250.5", "3000.7"]);
+        let thousands: File<'_> = (',', &["1,250", "2,350"], &["1250", "2350"]);
+        check(&[european, thousands], DType::Float64);
+        check(&[european, (',', &["1.5", "2.25"], &["1.5", "2.25"])], DType::Float64);
+        check(&[european, (',', &["8.169", "2.296"], &["8.169", "2.296"])], DType::Float64);
+        check(&[(';', &["1.250", "980"], &["1250", "980"]), thousands], DType::Int64);
+        // Nothing in files with `;` shows what `8.169` is.
+        let open: File<'_> = (';', &["8.169", "6.296"], &["8.169", "6.296"]);
+        check(&[open, (',', &["1.5", "2.5"], &["1.5", "2.5"])], DType::String);
+        check(&[open, (',', &["1,250"], &["1,250"])], DType::String);
+        // A file that is written alike does.
+        check(&[(';', &["8.169"], &["8169"]), european], DType::Float64);
+        let tabs: File<'_> = ('\t', &["1.250,5"], &["1250.5"]);
+        check(&[('\t', &["8.169"], &["8169"]), tabs], DType::Float64);
+        check(&[('\t', &["8.169"], &["8.169"]), ('\t', &["1.5"], &["1.5"])], DType::Float64);
     }
 
     #[test]
@@ -1215,14 +1345,14 @@ mod tests {
         // With the word that is no number, all numbers are text: each file is read again.
         for files in [files.clone(), [&files[..4], &files[5..]].concat()] {
             let kept: Vec<&str> = files.iter().map(|it| it.0).collect();
-            let (found, n_rows) = joined(dir.path(), &files);
+            let (found, dataset) = joined(dir.path(), &files);
             let is_in = |it: &&String| kept.iter().any(|name| it.contains(name));
             let mut expected: Vec<String> = expected.iter().filter(is_in).cloned().collect();
             if kept.len() == 5 {
                 let at = expected.iter().position(|it| it.contains("f.csv")).unwrap();
                 expected[at..].iter_mut().for_each(|it| *it = it.replace("||f.csv", "|4|f.csv"));
             }
-            assert_eq!(n_rows, expected.len() as u64);
+            assert_eq!(dataset.row_count, expected.len() as u64);
             let wrong = found.iter().zip(&expected).position(|(found, wanted)| found != wanted);
             assert_eq!(wrong.map(|it| (&found[it], &expected[it])), None);
             // What a search goes by is that of the files.

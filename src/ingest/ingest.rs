@@ -167,6 +167,8 @@ pub(super) struct PartRead {
     pub dataset: Dataset,
     /// The type evidence of its columns; empty for a Parquet file, which has its own types.
     pub evidence: Vec<TypeEvidence>,
+    /// How their values are written.
+    pub forms: Vec<ValueForm>,
     /// Bytes of the file, decompressed.
     pub bytes: u64,
 }
@@ -184,14 +186,15 @@ pub(super) fn ingest_part(
     let input = Input::open(source, shown_name, dir, options.bytes_max, &watch)?;
     let bytes = input.bytes;
     if let Some((dataset, files)) = ingest_columnar(&input, NAME, Some(dir), options, &watch)? {
-        return Ok((PartRead { dataset, evidence: Vec::new(), bytes }, files));
+        return Ok((PartRead { dataset, evidence: Vec::new(), forms: Vec::new(), bytes }, files));
     }
     let target = Some(Target { dir, name: NAME, purpose: Purpose::Union });
     let written = foreign::as_text(&input, dir, options, &watch)?;
     let (input, options) = written.as_ref().map_or((&input, options), |it| (&it.0, &it.1));
     let tuning = Tuning::new(input.bytes, options.n_at_once);
     let (read, files) = ingest_text(input, shown_name, NAME, target, options, tuning, &watch)?;
-    Ok((PartRead { dataset: read.dataset, evidence: read.evidence, bytes }, files))
+    let forms = read.guesses.iter().map(|it| it.form).collect();
+    Ok((PartRead { dataset: read.dataset, evidence: read.evidence, forms, bytes }, files))
 }
 
 pub(super) fn ingest_input(

@@ -87,8 +87,14 @@ pub(crate) fn decide(columns: &[TypeEvidence], hints: Hints) -> Vec<ColumnType> 
 
 /// Returns whether values are unambiguous numbers, regardless of the rest of the file.
 pub(crate) fn is_clear_number(seen: TypeEvidence) -> bool {
-    let marks = TypeEvidence::COMMA.and(TypeEvidence::LAST_POINT).and(TypeEvidence::POINT);
-    Numbers::of(seen).is_some_and(|it| !seen.has(marks) || it.clear_mark().is_some())
+    Numbers::of(seen).is_some_and(|it| !it.has_marks() || it.clear_mark().is_some())
+}
+
+/// Returns whether the marks of numbers or amounts can be read in several ways, regardless of the rest of
+/// the file.
+pub(crate) fn is_ambiguous_number(seen: TypeEvidence) -> bool {
+    let numbers = Numbers::of(seen).or(Numbers::of_amounts(seen));
+    numbers.is_some_and(|it| it.has_marks() && !it.is_scientific() && it.clear_mark().is_none())
 }
 
 /// Returns the type of each column. A column requested as an amount or as exact gets that type, if all
@@ -375,10 +381,13 @@ impl Numbers {
         NumberForm::ALL.into_iter().filter(move |it| self.is_open(*it))
     }
 
+    fn has_marks(self) -> bool {
+        self.0.has(TypeEvidence::COMMA.and(TypeEvidence::LAST_POINT).and(TypeEvidence::POINT))
+    }
+
     /// Returns the decimal mark if the column allows only one, and contains marks at all.
     fn clear_mark(self) -> Option<DecimalMark> {
-        let has_marks = TypeEvidence::COMMA.and(TypeEvidence::LAST_POINT).and(TypeEvidence::POINT);
-        if !self.0.has(has_marks) || self.is_scientific() {
+        if !self.has_marks() || self.is_scientific() {
             return None;
         }
         let is_plain = self.is_plain().then_some(DecimalMark::Point);
