@@ -15,7 +15,7 @@ use super::records::{Cell, Tokeniser};
 use super::shape::is_value;
 use super::sniff::Windows;
 use super::syntax::{Blanks, Delimiter, Escape, QUOTE, Quote, Syntax, USUAL_DELIMITERS, has_sign};
-use super::{fields, leading_text, short_rows, trailing_text};
+use super::{enclosed_table, fields, leading_text, short_rows, trailing_text};
 use crate::counts::{mode, ratio};
 use crate::options::IngestOptions;
 use crate::record_shapes::{RecordShape, records};
@@ -114,7 +114,8 @@ fn find_below(windows: &Windows, told: &DialectHints) -> (Syntax, Vec<String>) {
         return (aligned.syntax, reasons);
     }
     let Some(best) = best else {
-        return tails(windows, told, short_rows::width)
+        return enclosed(windows, told)
+            .or_else(|| tails(windows, told, short_rows::width))
             .unwrap_or_else(|| one_column(windows, told));
     };
     if told.delimiter.is_none()
@@ -240,6 +241,36 @@ fn aligned(windows: &Windows, told: &DialectHints, best: Option<&Trial>) -> Opti
         .filter(|it| 1 < it.score.width)
 }
 
+/// Returns the usual delimiters with the result of each, and the shapes of its records.
+fn usual_trials<'a>(
+    windows: &'a Windows,
+    told: &'a DialectHints,
+) -> impl Iterator<Item = (Trial, &'a [u8], Vec<RecordShape>)> {
+    delimiters(windows, told).into_iter().filter(|it| it.1).map(|(delimiter, _)| {
+        let quote = told.quote.map_or(Some(QUOTE), Quote::char);
+        let trial = Trial::of(windows, told, delimiter, quote, true);
+        let head = windows.head(trial.syntax);
+        let shapes = records(head, trial.syntax, RECORDS_MAX);
+        (trial, head, shapes)
+    })
+}
+
+/// Returns how records are split into cells where titles and notes outnumber the rows of a table between
+/// blank lines.
+fn enclosed(windows: &Windows, told: &DialectHints) -> Option<(Syntax, Vec<String>)> {
+    let trials = usual_trials(windows, told).filter_map(|(trial, head, shapes)| {
+        Some((enclosed_table::n_records(head, &shapes, trial.syntax)?, trial))
+    });
+    let (n_records, trial) = trials.max_by_key(|it| it.0).filter(|_| windows.is_whole)?;
+    let mut reasons = trial.reasons(told);
+    if told.delimiter.is_none() {
+        let delimiter = shown(trial.syntax.delimiter);
+        reasons[0] =
+            format!("delimiter `{delimiter}`: {n_records} records between blank lines have it");
+    }
+    Some((trial.syntax, reasons))
+}
+
 /// Returns how records are split into cells where rows omit trailing empty cells, so that no number of
 /// cells is typical: `width_of` returns the width of the header.
 fn tails(
@@ -247,13 +278,8 @@ fn tails(
     told: &DialectHints,
     width_of: impl Fn(&[u8], &[RecordShape], Syntax) -> Option<usize>,
 ) -> Option<(Syntax, Vec<String>)> {
-    let trials = delimiters(windows, told).into_iter().filter(|it| it.1).filter_map(|(it, _)| {
-        let quote = told.quote.map_or(Some(QUOTE), Quote::char);
-        let trial = Trial::of(windows, told, it, quote, true);
-        let head = windows.head(trial.syntax);
-        let shapes = records(head, trial.syntax, RECORDS_MAX);
-        Some((width_of(head, &shapes, trial.syntax)?, trial))
-    });
+    let trials = usual_trials(windows, told)
+        .filter_map(|(trial, head, shapes)| Some((width_of(head, &shapes, trial.syntax)?, trial)));
     let (width, trial) = trials.max_by_key(|it| it.0)?;
     let mut reasons = trial.reasons(told);
     if told.delimiter.is_none() {

@@ -31,6 +31,7 @@ mod csv;
 mod type_inference;
 mod database;
 mod dialect;
+mod enclosed_table;
 mod encoding;
 mod table_bounds;
 pub mod families;
