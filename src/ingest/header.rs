@@ -574,16 +574,20 @@ impl<'a> Search<'a> {
             return "a border line is below them";
         }
         // Names that are complete on their own remain unchanged.
-        let has_no_first = levels.iter().all(|it| it[0].trim().is_empty());
+        let has_no_first = levels.iter().all(|it| it[0].trim().is_empty())
+            || levels[0][0].trim().is_empty() && multi_row_header::RECORDS_MAX < levels.len();
         let has_index_names = multi_row_header::n_index_names(levels).is_some();
         let are_described = || {
             let (names, below) = levels.split_first()?;
             Some(below.iter().all(|it| multi_row_header::describe(names, it)))
         };
-        if (multi_row_header::are_complete(&levels[0][usize::from(has_no_first)..])
-            || are_described() == Some(true))
+        // A delimiter may end each line.
+        let is_ended = levels.iter().all(|it| it.last().is_some_and(|it| it.trim().is_empty()));
+        let named = usize::from(has_no_first)..levels[0].len() - usize::from(is_ended);
+        if (multi_row_header::are_complete(&levels[0][named]) || are_described() == Some(true))
             && !has_index_names
         {
+            labels.clone_from(&levels[0]);
             *descriptions = multi_row_header::described(levels);
             return "the first has the names, and the others describe the columns";
         }
@@ -655,6 +659,10 @@ impl<'a> Search<'a> {
 
     /// Returns the labels of each record of a multi-record header.
     fn levels(&self, labels: &[String], others: &[&RecordShape]) -> Option<Vec<Vec<String>>> {
+        let above_series = self.levels_above_series(labels, others);
+        if above_series.is_some() {
+            return above_series;
+        }
         let mut levels = vec![labels.to_vec()];
         let mut found = None;
         // `North 5` below `North` is a value, if all are like it.
@@ -666,7 +674,7 @@ impl<'a> Search<'a> {
             return None;
         }
         for (at, shape) in others.iter().enumerate().take(multi_row_header::RECORDS_MAX - 1) {
-            let next = self.labels(shape);
+            let next = self.level(shape);
             let is_level = next.len() == labels.len()
                 && !levels.contains(&next)
                 && multi_row_header::may_be_level(&next, self.nulls);
@@ -681,6 +689,56 @@ impl<'a> Search<'a> {
             }
         }
         found
+    }
+
+    /// Returns the labels of a record that may belong to the header; a dash says that a column has none.
+    fn level(&self, shape: &RecordShape) -> Vec<String> {
+        let mut labels = self.labels(shape);
+        let is_dash =
+            |it: &String| !it.is_empty() && it.trim().chars().all(|it| "-–—".contains(it));
+        labels.iter_mut().filter(|it| is_dash(it)).for_each(String::clear);
+        labels
+    }
+
+    /// Returns the labels of each record above a time series. The last of them is the first returned, if it
+    /// names the times.
+    fn levels_above_series(
+        &self,
+        labels: &[String],
+        others: &[&RecordShape],
+    ) -> Option<Vec<Vec<String>>> {
+        const ABOVE_MAX: usize = 12;
+        const ROWS_MIN: usize = 2;
+        let is_time = |it: &&&RecordShape| {
+            let cells = self.labels(it);
+            cells.len() == labels.len() && shape::is_period(cells[0].as_bytes())
+        };
+        let n = others.iter().take(ABOVE_MAX + 1).take_while(|it| !is_time(it)).count();
+        let (above, rows) = others.split_at(n);
+        let last = above.last()?;
+        let mut levels = vec![labels.to_vec()];
+        levels.extend(above.iter().map(|it| self.level(it)));
+        let are_even = levels.iter().all(|it| it.len() == labels.len());
+        let is_series = n <= ABOVE_MAX
+            && ROWS_MIN <= rows.len()
+            && 1 < labels.len()
+            && are_even
+            && !shape::is_period(labels[0].as_bytes())
+            && rows.iter().all(|it| is_time(&it));
+        if !is_series {
+            return None;
+        }
+        let body = self.sample(labels.len(), last.after.0, Vec::new());
+        if !multi_row_header::are_above_series(&levels, &body, self.nulls) {
+            return None;
+        }
+        let names = &levels[n];
+        if multi_row_header::are_complete(names)
+            && 0 < name_fit(slice::from_ref(&names[0]), &[TypeEvidence::DATE])
+        {
+            levels.rotate_right(1);
+        }
+        Some(levels)
     }
 
     /// Returns the name of the first column from the record below the names, where pandas writes it if the columns
@@ -789,6 +847,19 @@ impl<'a> Search<'a> {
             return (true, "the labels are ascending numbers, and those below them are not");
         }
         found
+    }
+
+    /// Returns what is below a record that may be the header, and below units or descriptions under it.
+    fn body_below(&self, header: &RecordShape, others: &[&RecordShape]) -> Sample {
+        let body = self.sample(self.width, header.after.0, Vec::new());
+        if body.is_typed() {
+            return body;
+        }
+        let levels = self.levels(&self.labels(header), others).map_or(1, |it| it.len());
+        match levels.checked_sub(2).and_then(|it| others.get(it)) {
+            Some(last) => self.sample(self.width, last.after.0, Vec::new()),
+            None => body,
+        }
     }
 
     /// Returns whether `shape` is a row of the table below it, judged by the column types there.
@@ -919,7 +990,7 @@ impl<'a> Search<'a> {
         if notes.is_empty() || !are_notes || header.n_filled + 1 < self.width {
             return None;
         }
-        let body = self.sample(self.width, header.after.0, Vec::new());
+        let body = self.body_below(header, &shapes[start + n_notes + 1..]);
         let is_table = body.is_typed()
             && multi_row_header::may_be_level(&self.labels(header), self.nulls)
             && !self.is_row(header, &body)

@@ -24,16 +24,21 @@ pub(crate) fn are_levels(
     n_rows: usize,
     nulls: &Nulls,
 ) -> bool {
+    // A delimiter may end each line.
+    let is_empty = |it: &String| it.trim().is_empty();
+    let reach = |it: &Vec<String>| it.iter().rposition(|it| !is_empty(it)).map_or(0, |at| at + 1);
+    let n_named = levels.iter().map(reach).max().unwrap_or(0);
+    let levels: Vec<Vec<String>> = levels.iter().map(|it| it[..n_named].to_vec()).collect();
     let Some((first, below)) = levels.split_first() else { return false };
     if below.last().is_some_and(|it| are_import_ids(it))
-        || 0 < n_rows && n_index_names(levels).is_some()
+        || 0 < n_rows && n_index_names(&levels).is_some()
     {
         return true;
     }
     let mut above = first;
-    below.iter().enumerate().all(|(at, level)| {
-        let is_level = 2 <= n_rows && describe(first, level)
-            || is_level(above, level, body, n_rows, 0 < at, nulls);
+    below.iter().all(|level| {
+        let is_level =
+            2 <= n_rows && describe(first, level) || is_level(above, level, body, n_rows, nulls);
         // Complete names are what each record below them describes.
         if !are_complete(first) {
             above = level;
@@ -79,7 +84,6 @@ fn is_level(
     labels: &[String],
     body: &Sample,
     n_rows: usize,
-    is_further: bool,
     nulls: &Nulls,
 ) -> bool {
     let is_empty = |it: &String| it.trim().is_empty();
@@ -149,12 +153,17 @@ fn is_level(
     if is_lone {
         return true;
     }
+    let units: Vec<&String> = labels.iter().filter(|it| !is_empty(it)).collect();
+    let are_known = 2 <= units.len() && units.iter().all(|it| is_known_unit(it));
+    if is_complete && n_fit == 0 && 2 <= n_rows && !misfits.is_empty() && are_known {
+        return true;
+    }
     if n_fit != 0 || misfits.len() < 2 || (are_alike && !are_units) {
         return false;
     }
     // Above two rows, hardly any label may be indistinguishable by type from a value.
     let n_open = labels.iter().filter(|it| !is_empty(it)).count() - misfits.len();
-    let is_clear = are_units || (is_further && n_open == 0) || (3 <= misfits.len() && n_open <= 1);
+    let is_clear = are_units || n_open == 0 || (3 <= misfits.len() && n_open <= 1);
     // Groups that are named once a column, such as a year above each of its columns.
     let is_below_groups = !is_complete
         && n_open == 0
@@ -213,6 +222,38 @@ fn are_units(names: &[String], labels: &[String]) -> bool {
     units.clone().next().is_some()
         && units.clone().all(is_bracketed)
         && !names.iter().any(is_bracketed)
+}
+
+/// Returns whether a label is a common unit, or the name of a type.
+fn is_known_unit(label: &str) -> bool {
+    const UNITS: &str = "% percent pct ° deg degrees c °c degc celsius f °f degf fahrenheit k kelvin \
+        ms s sec min h hr hrs hours d days nm µm um mm cm m km in ft mi m2 m² m3 m³ ha l ml mg g kg t lb \
+        m/s km/h mph kn kt pa hpa kpa mbar bar psi atm w kw mw gw wh kwh mwh w/m2 w/m² v mv kv a ma au \
+        ohm hz khz mhz db ppm ppb mg/l µg/m3 µg/m³ ug/m3 mol usd eur gbp chf jpy cad aud $ € £ pcs units";
+    const TYPES: &str = "string text varchar char int integer bigint float double decimal number numeric \
+        date datetime time timestamp bool boolean yyyy-mm-dd dd/mm/yyyy mm/dd/yyyy";
+    let label = label.trim().to_lowercase();
+    UNITS.split_whitespace().chain(TYPES.split_whitespace()).any(|it| it == label)
+}
+
+/// Returns whether records above a time series describe its columns: in each column that has values of a
+/// type, they have some text.
+pub(crate) fn are_above_series(levels: &[Vec<String>], body: &Sample, nulls: &Nulls) -> bool {
+    let misfits = |column: usize| {
+        let labels = levels[1..].iter().map(|it| it[column].trim());
+        labels
+            .filter(|it| !it.is_empty())
+            .any(|it| !is_typed(body.all[column].and(classify(it.as_bytes(), nulls))))
+    };
+    let typed: Vec<usize> = (1..levels[0].len()).filter(|it| is_typed(body.all[*it])).collect();
+    let firsts: Vec<&str> =
+        levels.iter().map(|it| it[0].trim()).filter(|it| !it.is_empty()).collect();
+    let distinct: HashSet<&&str> = firsts.iter().collect();
+    let says_nothing = || levels.iter().flatten().any(|it| is_word_for_nothing(it.trim()));
+    distinct.len() == firsts.len()
+        && !typed.is_empty()
+        && typed.into_iter().all(misfits)
+        && !says_nothing()
 }
 
 /// Returns whether labels are the widths and types of all columns, such as `5s` and `14n`.

@@ -126,6 +126,14 @@ fn is_time(text: &[u8]) -> bool {
 }
 
 /// `12 Jan 2024`, `January 12, 2024`.
+/// Returns whether `text` looks like a date, a month, a quarter or a year.
+pub(crate) fn is_period(text: &[u8]) -> bool {
+    let text = text.trim_ascii();
+    let is_part = |it: &u8| it.is_ascii_digit() || b"-/.QqMWH".contains(it);
+    let is_of_year = || n_digits(text) == 4 && text.len() <= 8 && text.iter().all(is_part);
+    text.len() <= 40 && (is_moment(text) || names_month(text) || is_of_year())
+}
+
 fn names_month(text: &[u8]) -> bool {
     let is_month = |it: &[u8]| {
         let begins = it.get(..3).unwrap_or_default();

@@ -13,6 +13,7 @@ mod saved;
 mod several;
 mod stray;
 mod structure;
+mod units;
 mod wrapped;
 mod written;
 

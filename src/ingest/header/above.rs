@@ -33,7 +33,7 @@ impl Search<'_> {
         let labels = self.labels(first);
         if are_labels(&labels) {
             // A group above the names leaves its first cell, or the one below it, empty.
-            let body = self.sample(self.width, first.after.0, Vec::new());
+            let body = self.body_below(first, rows);
             let is_named = first.is_first_filled || are_titles;
             let is_typed = || body.is_typed() && !self.is_row(first, &body);
             let is_header = is_named && (is_typed() || self.have_amounts(rows, &labels));
