@@ -109,16 +109,16 @@ impl Held {
         }
     }
 
-    /// Returns whether the cells after `first` are the sums of these rows, at least one of them
+    /// Returns whether the cells from `first` on are the sums of these rows, at least one of them
     /// certainly.
     fn adds_up_to(&self, cells: &[String], first: usize, is_clear: bool) -> bool {
-        let pairs = cells.iter().zip(&self.sums).skip(first + 1);
+        let pairs = cells.iter().zip(&self.sums).skip(first);
         let found: Vec<TotalSign> = pairs.filter_map(|(cell, sum)| finding(cell, *sum)).collect();
         let n_of = |wanted: TotalSign| found.iter().filter(|it| **it == wanted).count();
         let (n_sums, n_open) = (n_of(TotalSign::Sum), n_of(TotalSign::Open));
         // Few or small numbers may match by chance.
         let is_large = |it: &String| amount(it.trim()).is_some_and(|it| LARGE <= it.0.abs());
-        let is_by_chance = || n_sums < 2 && !cells[first + 1..].iter().any(is_large);
+        let is_by_chance = || n_sums < 2 && !cells[first..].iter().any(is_large);
         0 < n_sums && n_of(TotalSign::Other) == 0 && (is_clear || (n_open == 0 && !is_by_chance()))
     }
 
@@ -203,7 +203,7 @@ fn unlabelled_total(
     }
     let pairs = cells.iter().zip(&all.sums).skip(first + 1);
     let n_sums = pairs.filter(|(cell, sum)| finding(cell, **sum) == Some(TotalSign::Sum)).count();
-    if ROWS_MIN <= all.n_rows && n_sums == n_amounts && all.adds_up_to(&cells, first, false) {
+    if ROWS_MIN <= all.n_rows && n_sums == n_amounts && all.adds_up_to(&cells, first + 1, false) {
         found.records.push((last.start, last.end));
     }
     found
@@ -231,10 +231,14 @@ fn found_in(
                 let is_plain = label == Some(Label::Total)
                     || block.has_name_of(&cells[first]) && ROWS_MIN <= block.n_rows;
                 let adds_up = [&block, &all].map(|it| {
-                    it.adds_up_to(&cells, first, is_plain || trusts_names && ROWS_MIN <= it.n_rows)
+                    it.adds_up_to(
+                        &cells,
+                        first + 1,
+                        is_plain || trusts_names && ROWS_MIN <= it.n_rows,
+                    )
                 });
                 if adds_up != [false, false] {
-                    n_like += usize::from(!is_plain && !all.adds_up_to(&cells, first, false));
+                    n_like += usize::from(!is_plain && !all.adds_up_to(&cells, first + 1, false));
                     let span = (shape.start, shape.end);
                     // The sum of one row cannot be distinguished from an equal row.
                     let is_of_many = if adds_up[0] { block.n_rows } else { all.n_rows } >= ROWS_MIN;
@@ -253,9 +257,8 @@ fn found_in(
                 continue;
             }
             None => {
-                let inner = cells.iter().skip(first + 1).position(|it| is_inner(it.as_bytes()));
-                let inner = inner.filter(|_| ROWS_MIN <= block.n_rows).map(|it| first + 1 + it);
-                if inner.is_some_and(|it| block.adds_up_to(&cells, it, true)) {
+                let is_inner = cells.iter().skip(first + 1).any(|it| is_inner(it.as_bytes()));
+                if is_inner && ROWS_MIN <= block.n_rows && block.adds_up_to(&cells, 0, true) {
                     KeptRows::add(&mut found.inner, shape.line);
                     block = Held::new(width);
                     continue;

@@ -272,7 +272,11 @@ fn label_of(cells: &[String]) -> Option<Label> {
     let mut filled = cells.iter().map(|it| it.trim()).filter(|it| !it.is_empty());
     let first = filled.next()?;
     let is_first_empty = cells.first().is_some_and(|it| it.trim().is_empty());
-    if is_first_empty && amount(first).is_some() && filled.all(|it| amount(it).is_some()) {
+    let is_clock = |it: &str| it.bytes().all(|it| it.is_ascii_digit() || it == b':');
+    if is_first_empty
+        && amount(first).is_some()
+        && filled.all(|it| amount(it).is_some() || is_clock(it))
+    {
         return Some(Label::Unnamed);
     }
     let label = first.trim_matches(['*', ':', '=', ' ', '.', '-', '_', '#']).to_lowercase();
@@ -307,7 +311,9 @@ pub(crate) fn are_totals(text: &[u8], syntax: Syntax, sums: &[Sum]) -> bool {
         }
         let is_clear = match label {
             // Few or small numbers may match by chance.
-            Some(Label::Unnamed) => n_open == 0 && is_surely_sum(&cells, sums, n_sums),
+            Some(Label::Unnamed) => {
+                (n_open == 0 || 2 <= n_sums) && is_surely_sum(&cells, sums, n_sums)
+            }
             _ => n_open <= n_sums || is_plain,
         };
         !found.contains(&TotalSign::Other)

@@ -481,6 +481,19 @@ fn subtotals_with_a_label_in_another_column_are_kept_and_told() {
 }
 
 #[test]
+fn a_total_may_be_beside_rates_and_its_label_in_the_last_column() {
+    let rows = "/a,1000,900,40%,00:01:22\n/b,1011,910,41%,00:02:00\n/c,500,400,42%,00:00:30\n";
+    let names = "Page,Sessions,Users,Bounce,Time\n";
+    let dataset = Bench::new().bytes(format!("{names}{rows},2511,2210,41%,00:01:17\n")).unwrap();
+    assert_eq!((dataset.row_count, dataset.set_aside.totals), (3, 1));
+    // Rates alone, and one sum beside them, show nothing.
+    let dataset = Bench::new().bytes(format!("{names}{rows},2511,2000,41%,00:01:17\n")).unwrap();
+    assert_eq!((dataset.row_count, dataset.set_aside.totals), (4, 0));
+    let dataset = Bench::new().bytes("n,m,name\n1,2,a\n4,2,b\n9,3,c\n14,7,Total\n").unwrap();
+    assert_eq!((dataset.row_count, dataset.doubts.len()), (4, 1));
+}
+
+#[test]
 fn a_total_is_listed_with_what_is_no_row() {
     check_aside(
         "name,n,rate\nanna,1,2.5\nbert,2,3.5\n\nTotal,3,3.0\nSource: me,,\n",
