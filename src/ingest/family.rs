@@ -382,8 +382,8 @@ fn column_names(parts: &[FilePart]) -> Vec<String> {
 struct Columns {
     names: Vec<String>,
     dtypes: Vec<DType>,
-    /// How each writer's files are read.
-    decisions: Vec<BTreeMap<Writer, Decision>>,
+    /// How the files of each style are read.
+    decisions: Vec<BTreeMap<FileStyle, Decision>>,
     /// The types of the files where they differ.
     mixed: Vec<Option<MixedTypes>>,
 }
@@ -392,13 +392,13 @@ impl Columns {
     /// Returns the settings with which a file gets these types.
     fn family_of(&self, part: &FilePart) -> Family {
         let mut told = BTreeMap::new();
-        let writer = Writer::of(&part.dataset);
+        let style = FileStyle::of(&part.dataset);
         for (name, decisions) in self.names.iter().zip(&self.decisions) {
             let Some(at) = part.dataset.columns.iter().position(|it| it.name == *name) else {
                 continue;
             };
             let side = FileColumn::of(part, at);
-            if let (Some(side), Some(decision)) = (side, decisions.get(&writer))
+            if let (Some(side), Some(decision)) = (side, decisions.get(&style))
                 && side.seen.is_some()
                 && decision.changes(&side)
             {
@@ -412,17 +412,17 @@ impl Columns {
 /// What files must have in common for the numbers and dates of one to explain those of another: in a
 /// file with commas between cells, `1,250` says nothing about a file with semicolons.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-struct Writer {
+struct FileStyle {
     /// The delimiter of a text.
     delimiter: Option<String>,
     /// Whether it is a text, which people may have written.
     is_text: bool,
 }
 
-impl Writer {
+impl FileStyle {
     fn of(dataset: &Dataset) -> Self {
         let Dialect { format, delimiter, .. } = &dataset.dialect;
-        Writer { delimiter: delimiter.clone(), is_text: *format == SourceFormat::Text }
+        FileStyle { delimiter: delimiter.clone(), is_text: *format == SourceFormat::Text }
     }
 
     fn hints(&self, options: &IngestOptions) -> Hints {
@@ -437,7 +437,7 @@ impl Writer {
     }
 }
 
-/// How a column of one writer's files is read.
+/// How a column of files of one style is read.
 #[derive(Debug, Clone)]
 struct Decision {
     dtype: DType,
@@ -463,28 +463,29 @@ impl Decision {
 fn decide(parts: &[FilePart], names: &[String], wants: &Wants, options: &IngestOptions) -> Columns {
     let places: HashMap<&str, usize> =
         names.iter().enumerate().map(|(at, it)| (it.as_str(), at)).collect();
-    let mut evidence: BTreeMap<Writer, Vec<TypeEvidence>> = BTreeMap::new();
-    let mut sides: Vec<BTreeMap<Writer, Vec<FileColumn<'_>>>> = vec![BTreeMap::new(); names.len()];
+    let mut evidence: BTreeMap<FileStyle, Vec<TypeEvidence>> = BTreeMap::new();
+    let mut sides: Vec<BTreeMap<FileStyle, Vec<FileColumn<'_>>>> =
+        vec![BTreeMap::new(); names.len()];
     for part in parts {
-        let writer = Writer::of(&part.dataset);
+        let style = FileStyle::of(&part.dataset);
         let none = || vec![TypeEvidence::default(); names.len()];
-        let evidence = evidence.entry(writer.clone()).or_insert_with(none);
+        let evidence = evidence.entry(style.clone()).or_insert_with(none);
         for (column_at, column) in part.dataset.columns.iter().enumerate() {
             let at = places[column.name.as_str()];
             if let Some(seen) = part.evidence.get(column_at) {
                 evidence[at].add(*seen);
             }
-            sides[at].entry(writer.clone()).or_default().extend(FileColumn::of(part, column_at));
+            sides[at].entry(style.clone()).or_default().extend(FileColumn::of(part, column_at));
         }
     }
-    let together: BTreeMap<&Writer, Vec<ColumnType>> =
+    let together: BTreeMap<&FileStyle, Vec<ColumnType>> =
         evidence.iter().map(|(it, seen)| (it, decide_as(seen, wants, it.hints(options)))).collect();
     let mut columns = Columns { names: names.to_vec(), ..Columns::default() };
     for (at, sides) in sides.iter().enumerate() {
         let written = sides.iter().filter(|it| !it.1.is_empty());
-        let decisions = written
-            .map(|(writer, of)| (writer.clone(), decide_one(of, together[writer][at].clone())));
-        let mut decisions: BTreeMap<Writer, Decision> = decisions.collect();
+        let decisions =
+            written.map(|(style, of)| (style.clone(), decide_one(of, together[style][at].clone())));
+        let mut decisions: BTreeMap<FileStyle, Decision> = decisions.collect();
         let sides: Vec<&FileColumn<'_>> = sides.values().flatten().collect();
         let dtype = common_type(&decisions, &sides);
         if dtype == DType::String {
@@ -501,7 +502,7 @@ fn decide(parts: &[FilePart], names: &[String], wants: &Wants, options: &IngestO
 }
 
 /// Returns the type to which the columns of all writers convert with no value changed.
-fn common_type(decisions: &BTreeMap<Writer, Decision>, sides: &[&FileColumn<'_>]) -> DType {
+fn common_type(decisions: &BTreeMap<FileStyle, Decision>, sides: &[&FileColumn<'_>]) -> DType {
     let are_all = |of: &[DType]| decisions.values().all(|it| of.contains(&it.dtype));
     let Some(first) = decisions.values().next() else { return DType::String };
     if are_all(&[first.dtype]) {
@@ -582,7 +583,7 @@ impl<'a> FileColumn<'a> {
     }
 }
 
-/// Decides how a column of one writer's files is read.
+/// Decides how a column of files of one style is read.
 fn decide_one(sides: &[FileColumn<'_>], together: ColumnType) -> Decision {
     let dtype = sides[0].column.dtype;
     let is_same = sides.iter().all(|it| it.column.dtype == dtype);
