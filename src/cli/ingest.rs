@@ -450,6 +450,12 @@ fn shown(done: &[Ingested]) -> Vec<Ingested> {
     shown.collect()
 }
 
+/// Returns whether the files of a dataset have tables that were not read.
+fn has_unread_tables(dataset: &Dataset) -> bool {
+    let is_first = dataset.table_number.is_none() && !has_all_tables(dataset);
+    is_first && 0 < dataset.set_aside.other_tables.max(dataset.set_aside.next_table)
+}
+
 /// Ingests the files that the flags name, each input independently.
 fn ingest(
     flags: &IngestFlags,
@@ -1325,7 +1331,8 @@ fn doubtful(name: &str, dataset: &Dataset, rejects: Option<&Path>) -> Vec<String
     let set_aside = dataset.set_aside.words();
     if !set_aside.is_empty() {
         let hint = match dataset.set_aside.next_table {
-            0 => String::new(),
+            _ if !has_unread_tables(dataset) => String::new(),
+            0 => "; `--tables all` reads the other tables as well".to_owned(),
             line => {
                 format!(
                     "; another table begins on {word} {line}, which `--tables all` reads as well"

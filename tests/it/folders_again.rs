@@ -130,6 +130,8 @@ fn the_tables_of_all_files_are_joined_by_their_position() {
     }
     write(&bench, "d/c.csv", "id,name,n\n9,z,0\n");
     let (all, pattern) = (["--tables", "all"], "all=d/*.csv");
+    let told = ingest(&bench, &["first=d/*.csv"], "first 13 added");
+    assert!(told.contains("; `--tables all` reads the other tables as well\n"), "{told}");
     ingest(&bench, &[&[pattern][..], &all].concat(), "all 13 added, all_2 13 added");
     ingest(&bench, &[&["--union", "d"][..], &all].concat(), "d 13 added, d_2 13 added");
     let rows = "select _file, count(*) as n from all_2 group by 1 order by 1";

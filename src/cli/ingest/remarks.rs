@@ -11,7 +11,10 @@ use csv_agent_types::catalog::{Damage, Dataset, SourceFormat};
 
 use super::job::{Change, Ingested};
 use super::sources::matches;
-use super::{WarningSubject, amounts, by_note, counted, has_all_tables, names_flag, unsplit};
+use super::{
+    WarningSubject, amounts, by_note, counted, has_all_tables, has_unread_tables, names_flag,
+    unsplit,
+};
 use crate::diagnostics;
 use crate::options::GlobalOptions;
 
@@ -177,7 +180,7 @@ fn remarks(ingested: &Ingested) -> Vec<(Remark, u64)> {
         );
         add(true, what, n_replaced);
     }
-    if 0 < dataset.set_aside.next_table {
+    if has_unread_tables(dataset) {
         add(false, RemarkKind::Said("`--tables all` reads the other tables as well".to_owned()), 1);
     }
     for text in sentences(dataset) {
