@@ -123,6 +123,8 @@ fn print(
     }
     let chosen = choose(catalog, &flags.names)?;
     let wanted = catalog.filtered(|name| chosen.iter().any(|it| it.0 == name));
+    let changed = ingest::changed_sources(wanted.iter(), &options.session.dir);
+    diagnostics::warnings(changed, options.terminal.stderr.colour);
     let mut hurt = Session::hurt_datasets(&options.session.dir, &wanted)?;
     if flags.head.is_some()
         && let Some((_, failure)) = hurt.pop_first()

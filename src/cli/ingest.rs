@@ -3,6 +3,7 @@
 mod bar;
 mod batch;
 mod changed;
+mod gone;
 mod input;
 mod job;
 mod join;
@@ -18,7 +19,7 @@ mod template;
 pub(crate) use changed::{became_text, changed_sources, sources_of};
 
 use std::cell::RefCell;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
 use std::num::NonZeroUsize;
@@ -32,7 +33,9 @@ use serde::Deserialize;
 use serde_json::json;
 
 use csv_agent_cluster::SCHEME;
-use csv_agent_ingest::{Comments, DateOrder, DecimalMark, IngestOptions, RequestedType};
+use csv_agent_ingest::{
+    Comments, DateOrder, DecimalMark, IngestOptions, RequestedType, TablePlace,
+};
 use csv_agent_session::Session;
 use csv_agent_sink::{Format, sanitize};
 use csv_agent_text::lists;
@@ -54,11 +57,12 @@ use crate::errors::{self, ExitStatus};
 use crate::ingest::input::Input;
 use bar::IngestBar;
 use batch::Batch;
+use gone::gone_parts;
 use job::{Change, IngestContext, Ingested, Job, NameTaken, Target};
 use join::Joining;
 use names::NamePattern;
-use origin::origin;
-use sources::{SourceGroup, Sources};
+use origin::is_from;
+use sources::{KeptSearches, SourceGroup, Sources};
 
 pub(crate) use remote::{heads, take_places};
 
@@ -230,7 +234,7 @@ pub(crate) struct ReadFlags {
         value_name = "WHICH",
         value_enum,
         default_value_t,
-        conflicts_with_all = ["union", "union_by_name", "remote", "skip_rows"],
+        conflicts_with_all = ["remote", "skip_rows"],
         hide_short_help = true
     )]
     pub tables: Tables,
@@ -377,6 +381,8 @@ struct InputOutcomes {
     cut_by: Option<FailureKind>,
     /// Skipped files in directories and archives.
     skipped: Vec<String>,
+    /// About datasets whose part of a file is gone, and JSON that is not a table.
+    warnings: Vec<String>,
     n_failed: usize,
     /// Whether there were several files, which get shorter reports.
     is_many: bool,
@@ -389,17 +395,20 @@ impl InputOutcomes {
         status: ExitStatus,
         cut_by: Option<FailureKind>,
     ) -> InputOutcomes {
-        InputOutcomes { done, status, cut_by, skipped: Vec::new(), n_failed: 0, is_many: false }
+        InputOutcomes {
+            done,
+            status,
+            cut_by,
+            skipped: Vec::new(),
+            warnings: Vec::new(),
+            n_failed: 0,
+            is_many: false,
+        }
     }
 
     /// Prints the results, and returns the exit status.
     fn tell(&self, flags: &IngestFlags, options: &GlobalOptions) -> anyhow::Result<ExitStatus> {
-        let mut told = self.done.iter().map(Ingested::shown).collect::<Vec<_>>();
-        if flags.read.tables == Tables::All {
-            // They are datasets as well.
-            let asides = told.iter_mut().map(|it| &mut it.dataset.set_aside);
-            asides.for_each(|it| (it.other_tables, it.next_table) = (0, 0));
-        }
+        let told = shown(&self.done);
         if self.is_many {
             remarks::tell(&told, options);
         } else {
@@ -407,6 +416,7 @@ impl InputOutcomes {
                 tell_repairs(it, options);
             }
         }
+        diagnostics::warnings(self.warnings.clone(), options.terminal.stderr.colour);
         if options.has_notes() {
             self.skipped.iter().for_each(|it| diagnostics::note(it));
         }
@@ -415,16 +425,35 @@ impl InputOutcomes {
             for family in remarks::families(&self.done, self.n_failed) {
                 diagnostics::note(&family);
             }
-            let what = match flags.read.tables {
-                Tables::First => ("file", "files"),
-                Tables::All => ("table", "tables"),
-            };
+            let is_in_full = self.done.iter().any(|it| has_all_tables(&it.dataset));
+            let what = if is_in_full { ("table", "tables") } else { ("file", "files") };
             diagnostics::note(&remarks::counts(&self.done, self.n_failed, what));
         }
         let Some(signal) = self.cut_by else { return Ok(self.status) };
         let message = "interrupted; files that were not finished are not ingested";
         Err(Failure::new(signal, message).into())
     }
+}
+
+/// Returns copies for reports: tables of a file that are datasets as well are not missing.
+fn shown(done: &[Ingested]) -> Vec<Ingested> {
+    let in_full = done.iter().map(|it| &it.dataset).filter(|it| has_all_tables(it));
+    let in_full: HashSet<&str> = in_full.map(|it| it.source.as_str()).collect();
+    let shown = done.iter().map(|it| {
+        let mut shown = it.shown();
+        if in_full.contains(it.dataset.source.as_str()) {
+            let aside = &mut shown.dataset.set_aside;
+            (aside.other_tables, aside.next_table) = (0, 0);
+        }
+        shown
+    });
+    shown.collect()
+}
+
+/// Returns whether the files of a dataset have tables that were not read.
+fn has_unread_tables(dataset: &Dataset) -> bool {
+    let is_first = dataset.table_number.is_none() && !has_all_tables(dataset);
+    is_first && 0 < dataset.set_aside.other_tables.max(dataset.set_aside.next_table)
 }
 
 /// Ingests the files that the flags name, each input independently.
@@ -435,24 +464,34 @@ fn ingest(
 ) -> anyhow::Result<InputOutcomes> {
     let read = flags.read_options();
     let session_dir = target.session_dir(options);
+    let union = match (flags.union, flags.union_by_name) {
+        (true, _) => Some(join::SAME_COLUMNS),
+        (false, true) => Some(join::BY_NAME),
+        (false, false) => None,
+    };
     let how = How {
-        is_union: flags.union || flags.union_by_name,
+        union,
         joins_names: false,
-        by_name: flags.union_by_name,
         name: flags.name.as_deref(),
         name_from: flags.name_from.as_ref(),
         if_exists: flags.if_exists,
         read: &read,
-        tables: flags.read.tables,
         session_dir: &session_dir,
     };
     let work = |cancelled: &Arc<AtomicBool>| {
         let search = sources::Search {
             is_recursive: !flags.no_recursive,
-            tables: &flags.sheet,
+            tables: flags.sheet.clone(),
             bytes_max: flags.max_bytes,
+            is_shallow: false,
+            joins_parts: union.is_none(),
         };
-        let mut sources = sources::expand(&flags.paths, search, cancelled)?;
+        let is_plain = flags.sheet.is_empty() && !flags.no_recursive;
+        let kept = (is_plain && flags.if_exists != IfExists::Replace).then(|| {
+            let all = union.map(|_| flags.paths.as_slice());
+            KeptSearches::of(target.catalog(), all, &session_dir)
+        });
+        let mut sources = sources::expand(&flags.paths, search, kept.as_ref(), cancelled)?;
         sources.tell_links(options);
         // What comes from stdin is not known before it is read.
         let any_with_tables = sources.any_with_tables || sources.inputs.contains(&Input::Stdin);
@@ -476,7 +515,10 @@ fn ingest(
             plan.joinings.drain(..).for_each(|it| fail(it.refused_as_part().into()));
         }
         let n_planned = plan.jobs.len() + plan.joinings.len();
-        let done = run_plan(&plan, &how, target, options, cancelled, &mut fail);
+        let before = target.catalog().clone();
+        let done = run_plan(&mut plan, &how, target, options, cancelled, &mut fail);
+        let gone = gone_parts(&before, &sources.opened, &done, 0 < n_failed, &session_dir);
+        let warnings = [gone, sources.no_tables].concat();
         let (mut skipped, is_many) = (sources.skipped, 1 < n_planned.max(done.len()));
         match sources.n_again {
             0 => {}
@@ -486,7 +528,8 @@ fn ingest(
                     .push(format!("{n} files are named more than once, but were read only once"));
             }
         }
-        let attempt = InputOutcomes { done, status, cut_by: None, skipped, n_failed, is_many };
+        let attempt =
+            InputOutcomes { done, status, cut_by: None, skipped, warnings, n_failed, is_many };
         anyhow::Ok((attempt, n_planned))
     };
     let (ended, signal) = signals::interruptible(work)?;
@@ -500,17 +543,14 @@ fn ingest(
 
 /// How files become datasets.
 struct How<'a> {
-    /// All files form one dataset.
-    is_union: bool,
+    /// The flag that makes one dataset of all files.
+    union: Option<&'static str>,
     /// Paths with one name form one dataset.
     joins_names: bool,
-    /// Joined files may lack columns of each other.
-    by_name: bool,
     name: Option<&'a str>,
     name_from: Option<&'a NamePattern>,
     if_exists: IfExists,
     read: &'a IngestOptions,
-    tables: Tables,
     /// The session of the new datasets.
     session_dir: &'a Path,
 }
@@ -535,7 +575,8 @@ impl<'a> IngestPlan<'a> {
         let Sources { inputs, groups, .. } = sources;
         let groups = || groups.iter().filter(|it| !it.inputs.is_empty());
         let mut joinings = Vec::new();
-        let rest: Vec<&SourceGroup> = groups().filter(|it| it.name.is_none()).collect();
+        let rest: Vec<&SourceGroup> =
+            groups().filter(|it| it.name.is_none() && !it.is_table).collect();
         let mut jobs = Vec::new();
         let mut are_named = Vec::new();
         for group in groups() {
@@ -549,22 +590,28 @@ impl<'a> IngestPlan<'a> {
                 jobs.push(Job { input, name: name.clone(), if_exists, read });
                 are_named.push(true);
             } else if std::ptr::eq(same[0], group) {
-                joinings.push(Joining::of(Some(name), &same, sources, how.by_name));
+                joinings.push(Joining::of(Some(name), &same, sources, how.union));
             }
         }
-        if how.is_union {
+        if how.union.is_some() {
             if !rest.is_empty() {
-                joinings.push(Joining::of(how.name, &rest, sources, how.by_name));
+                joinings.push(Joining::of(how.name, &rest, sources, how.union));
             }
             return IngestPlan { jobs, joinings, are_named }.checked(catalog);
         }
         let single: Vec<&Input> = rest.iter().flat_map(|it| &inputs[it.inputs.clone()]).collect();
-        let names = match (how.name, how.name_from) {
-            (Some(_), _) if 1 < single.len() => return Err(several_for_one_name().into()),
-            (Some(name), _) => vec![name.to_owned(); single.len()],
-            (None, Some(pattern)) => names::by_pattern(&single, pattern)?,
-            (None, None) => names::unique(&single, catalog, how.if_exists, how.session_dir),
+        let tables: Vec<&SourceGroup> = groups().filter(|it| it.is_table).collect();
+        let table_dirs: Vec<Input> = tables.iter().map(|it| Input::File(it.path.clone())).collect();
+        let all: Vec<&Input> = single.iter().copied().chain(&table_dirs).collect();
+        let mut names = match (how.name, how.name_from) {
+            (Some(_), _) if 1 < all.len() => return Err(several_for_one_name().into()),
+            (Some(name), _) => vec![name.to_owned(); all.len()],
+            (None, Some(pattern)) => names::by_pattern(&all, pattern)?,
+            (None, None) => names::unique(&all, catalog, how.if_exists, how.session_dir),
         };
+        for (table, name) in tables.into_iter().zip(names.split_off(single.len())) {
+            joinings.push(Joining::of(Some(&name), &[table], sources, None));
+        }
         are_named.extend(rest.iter().flat_map(|it| it.inputs.clone().map(|_| it.is_file)));
         for (input, name) in single.into_iter().zip(names) {
             jobs.push(Job { input, name, if_exists: how.if_exists, read: how.read });
@@ -595,7 +642,7 @@ impl<'a> IngestPlan<'a> {
 }
 
 fn run_plan(
-    plan: &IngestPlan<'_>,
+    plan: &mut IngestPlan<'_>,
     how: &How<'_>,
     target: &mut Target,
     options: &GlobalOptions,
@@ -603,52 +650,38 @@ fn run_plan(
     fail: &mut (dyn FnMut(anyhow::Error) + Send),
 ) -> Vec<Ingested> {
     let mut done = Vec::new();
-    for joining in &plan.joinings {
+    for joining in plan.joinings.drain(..) {
         if cancelled.load(Ordering::Relaxed) {
             break;
         }
         match join(joining, how, target, options, cancelled, fail) {
-            Ok(ingested) => done.push(ingested),
+            Ok(ingested) => done.extend(ingested),
             Err(_) if cancelled.load(Ordering::Relaxed) => break,
             Err(error) => fail(error),
         }
     }
-    done.extend(run_jobs(&plan.jobs, target, options, cancelled, fail));
-    if how.tables == Tables::All {
-        let first =
-            done.len() - done.iter().rev().take_while(|it| it.dataset.files.is_empty()).count();
-        let further = further(&plan.jobs, &done[first..], how, target, options, cancelled, fail);
-        done.extend(further);
-    }
+    done.extend(run_with_further(&plan.jobs, how, target, options, cancelled, fail));
     done
 }
 
-/// The position of a table in its file.
-#[derive(Debug, Clone, Copy)]
-struct TablePlace {
-    /// Lines before it, which belong to other tables.
-    n_lines: Option<u64>,
-    /// Its columns, if other tables are next to it.
-    columns: Option<ColumnSpan>,
+/// Runs jobs as [`run_jobs`] does, then reads the further tables of files that are read in full.
+fn run_with_further(
+    jobs: &[Job<'_>],
+    how: &How<'_>,
+    target: &mut Target,
+    options: &GlobalOptions,
+    cancelled: &Arc<AtomicBool>,
+    fail: &mut (dyn FnMut(anyhow::Error) + Send),
+) -> Vec<Ingested> {
+    let mut done = run_jobs(jobs, target, options, cancelled, fail);
+    let further = further(jobs, &done, how, target, options, cancelled, fail);
+    done.extend(further);
+    done
 }
 
-impl TablePlace {
-    /// Returns the positions of the tables next to and below a table.
-    fn others(self, dataset: &Dataset) -> impl Iterator<Item = TablePlace> {
-        let columns = |it: &ColumnSpan| TablePlace { columns: Some(*it), ..self };
-        let beside: Vec<TablePlace> = dataset.side_by_side.iter().skip(1).map(columns).collect();
-        let columns = dataset.side_by_side.first().copied().or(self.columns);
-        let n_lines = dataset.set_aside.next_table.checked_sub(1);
-        let below = n_lines.map(|it| TablePlace { n_lines: Some(it), columns });
-        beside.into_iter().chain(below)
-    }
-
-    fn read(self, how: &IngestOptions) -> IngestOptions {
-        let TablePlace { n_lines, columns } = self;
-        let (skip_lines, is_further) = (n_lines.or(how.skip_lines), n_lines.is_some());
-        let columns = columns.or(how.columns);
-        IngestOptions { skip_lines, columns, is_further, may_lack: true, ..how.clone() }
-    }
+/// Returns whether all tables of a dataset's files are datasets.
+fn has_all_tables(dataset: &Dataset) -> bool {
+    dataset.dialect.told.iter().any(|it| it == "--tables all")
 }
 
 /// A file with tables still to read.
@@ -658,6 +691,8 @@ struct Unread<'a> {
     name: String,
     /// The number of the next one.
     number: usize,
+    /// How its first table was read.
+    read: IngestOptions,
     places: VecDeque<TablePlace>,
 }
 
@@ -673,37 +708,46 @@ fn further(
 ) -> Vec<Ingested> {
     let unread = |it: &Ingested| {
         let input = jobs.iter().find(|job| job.name == it.name)?.input;
-        let place = TablePlace { n_lines: None, columns: None };
-        let places = place.others(&it.dataset).collect();
-        Some(Unread { input, name: it.name.clone(), number: 2, places })
+        let places = TablePlace::default().others(&it.dataset).into();
+        let told = it.dataset.dialect.told.iter().map(|it| it.replacen(' ', "=", 1));
+        let read = options_of_flags(told).ok()?;
+        let IngestOptions { bytes_max, strict, is_temporary, .. } = *how.read;
+        let statement = how.read.statement.clone();
+        let read = IngestOptions { bytes_max, strict, is_temporary, statement, ..read };
+        Some(Unread { input, name: it.name.clone(), number: 2, read, places })
     };
-    let mut files: Vec<Unread> = first.iter().filter_map(unread).collect();
+    let in_full = first.iter().filter(|it| has_all_tables(&it.dataset));
+    let mut files: Vec<Unread> = in_full.filter_map(unread).collect();
     let mut done = Vec::new();
     loop {
         files.retain(|it| !it.places.is_empty());
         if files.is_empty() || cancelled.load(Ordering::Relaxed) {
             return done;
         }
-        let places: Vec<TablePlace> =
-            files.iter_mut().filter_map(|it| it.places.pop_front()).collect();
-        let reads: Vec<IngestOptions> = places.iter().map(|it| it.read(how.read)).collect();
-        let mut jobs = Vec::new();
-        for (file, read) in files.iter_mut().zip(&reads) {
-            let Unread { input, name, number, .. } = file;
-            let origin = origin(input, how.session_dir);
-            let is_free =
-                |name: &str| target.catalog().alike(name).is_none_or(|it| it.origin == origin);
+        let mut next = Vec::new();
+        for file in &mut files {
+            let Some(place) = file.places.pop_front() else { continue };
+            let is_free = |name: &str| {
+                let taken = target.catalog().alike(name);
+                taken.is_none_or(|it| is_from(it, file.input, how.session_dir))
+            };
             // Skips names that other data uses.
-            while !is_free(&format!("{name}_{number}")) {
-                *number += 1;
+            while !is_free(&format!("{}_{}", file.name, file.number)) {
+                file.number += 1;
             }
-            let (name, if_exists) = (format!("{name}_{number}"), how.if_exists);
-            jobs.push(Job { input, name, if_exists, read });
-            *number += 1;
+            let table_number = Some(file.number);
+            let read = IngestOptions { may_lack: true, table_number, ..file.read.clone() };
+            next.push((place, place.read(&read)));
+        }
+        let mut jobs = Vec::new();
+        for (file, (_, read)) in files.iter_mut().zip(&next) {
+            let (name, if_exists) = (format!("{}_{}", file.name, file.number), how.if_exists);
+            jobs.push(Job { input: file.input, name, if_exists, read });
+            file.number += 1;
         }
         let found = run_jobs(&jobs, target, options, cancelled, fail);
         let names: Vec<String> = jobs.into_iter().map(|it| it.name).collect();
-        for ((name, place), file) in names.iter().zip(places).zip(&mut files) {
+        for ((name, (place, _)), file) in names.iter().zip(next).zip(&mut files) {
             if let Some(found) = found.iter().find(|it| it.name == *name) {
                 file.places.extend(place.others(&found.dataset));
             }
@@ -712,16 +756,16 @@ fn further(
     }
 }
 
-/// Joins files and registers the resulting datasets. `fail` receives why a file is left out.
+/// Joins files, if all their tables are read those of each position, and registers the resulting datasets: all of
+/// them or none. `fail` receives why a file is left out.
 fn join(
-    joining: &Joining,
+    joining: Joining,
     how: &How<'_>,
     target: &mut Target,
     options: &GlobalOptions,
     cancelled: &Arc<AtomicBool>,
     fail: &mut dyn FnMut(anyhow::Error),
-) -> anyhow::Result<Ingested> {
-    let bar = IngestBar::new("", joining.len().max(2), options);
+) -> anyhow::Result<Vec<Ingested>> {
     let catalog = target.catalog().clone();
     let dir = target.session().map(|it| it.datasets_dir()).transpose()?;
     let session_dir = target.session_dir(options);
@@ -735,12 +779,24 @@ fn join(
     };
     let mut batch = Batch::default();
     let fail = RefCell::new(fail);
-    let fail = |error| bar.suspend(|| fail.borrow_mut()(error));
-    batch.add(0, joining.run(&place, how.if_exists, how.read, &bar, &fail)?);
+    let mut next = Some(joining);
+    for at in 0.. {
+        let Some(mut joining) = next else { break };
+        let bar = IngestBar::new("", joining.len().max(2), options);
+        let fail = |error| bar.suspend(|| fail.borrow_mut()(error));
+        let joined = joining.run(&place, how.if_exists, how.read, &bar, &fail)?;
+        let is_unchanged = joined.change == Change::Unchanged;
+        batch.add(at, joined);
+        if is_unchanged {
+            let further = joining.unchanged_further(&catalog, &session_dir);
+            further.for_each(|it| batch.add(at, it));
+        }
+        next = joining.next(&catalog, &session_dir);
+    }
     if let Some(error) = batch.commit(target).pop() {
         return Err(error);
     }
-    batch.into_done().pop().context("nothing was joined")
+    Ok(batch.into_done())
 }
 
 /// Runs jobs and registers their datasets. Returns the successful results in order.
@@ -923,21 +979,19 @@ fn ingest_inputs(
     let read = IngestOptions { strict: is_strict, date_order, is_temporary, statement, ..read };
     let session_dir = session.dir().to_owned();
     let how = How {
-        is_union: false,
+        union: None,
         joins_names,
-        by_name: false,
         name: None,
         name_from: None,
         if_exists,
         read: &read,
-        tables: Tables::First,
         session_dir: &session_dir,
     };
     let mut target = Target::Open(session);
     let work = |cancelled: &Arc<AtomicBool>| {
-        let (is_recursive, bytes_max) = (true, read.bytes_max);
-        let search = sources::Search { is_recursive, tables: &[], bytes_max };
-        let mut sources = sources::expand(paths, search, cancelled)?;
+        let search = sources::Search::all(read.bytes_max);
+        let kept = KeptSearches::of(target.catalog(), None, &session_dir);
+        let mut sources = sources::expand(paths, search, Some(&kept), cancelled)?;
         sources.tell_links(options);
         let mut failures = std::mem::take(&mut sources.errors);
         if ends_early && let Some(error) = failures.pop() {
@@ -954,25 +1008,33 @@ fn ingest_inputs(
                 job.if_exists = IfExists::Replace;
             }
         }
+        let before = target.catalog().clone();
         let mut tell = |it| failures.push(it);
-        let mut done = run_plan(&plan, &how, &mut target, options, cancelled, &mut tell);
+        let mut done = run_plan(&mut plan, &how, &mut target, options, cancelled, &mut tell);
         if failures.is_empty() || !ends_early {
             let mut tell = |it| unread.push(it);
             let found: Vec<Job> = found;
-            done.extend(run_jobs(&found, &mut target, options, cancelled, &mut tell));
+            done.extend(run_with_further(&found, &how, &mut target, options, cancelled, &mut tell));
             // Without any data, no question can be answered.
             let n_fatal = if needs_all { unread.len() } else { usize::from(done.is_empty()) };
             failures.extend(unread.drain(..n_fatal.min(unread.len())));
         }
-        Ok((done, failures, unread))
+        let gone = gone_parts(
+            &before,
+            &sources.opened,
+            &done,
+            !failures.is_empty() || !unread.is_empty(),
+            &session_dir,
+        );
+        Ok((done, failures, unread, [gone, sources.no_tables].concat()))
     };
     let (ended, signal) = signals::interruptible(work)?;
     if let Some(signal) = signal {
         return Err(Failure::new(signal, "interrupted").into());
     }
-    let (done, failures, unread) = ended?;
-    for it in unread {
-        session.warn(format!("{it:#}"));
+    let (done, failures, unread, warnings) = ended?;
+    for it in unread.iter().map(|it| format!("{it:#}")).chain(warnings) {
+        session.warn(it);
     }
     warn_of(session, &done, warned_of);
     Ok((done.into_iter().map(|it| it.name).collect(), failures))
@@ -980,10 +1042,11 @@ fn ingest_inputs(
 
 /// Gives a session the warnings about files that have changed, and on how they were read.
 fn warn_of(session: &mut Session, done: &[Ingested], warned_of: WarningSubject) {
-    for it in done.iter().filter(|it| it.change == Change::Updated) {
+    let first = done.iter().filter(|it| it.dataset.table_number.is_none());
+    for it in first.filter(|it| it.change == Change::Updated) {
         session.warn(changed(it));
     }
-    let doubtful = match done {
+    let doubtful = match &shown(done)[..] {
         [one] if one.is_read() => {
             let rejects = session.is_kept().then(|| rejects_of(session.dir(), &one.name));
             let doubtful = doubtful(&one.name, &one.dataset, rejects.as_deref());
@@ -1027,8 +1090,8 @@ pub(crate) fn path_of(argument: &Path) -> &Path {
 /// there are too many.
 pub(crate) fn files_of(paths: &[PathBuf]) -> anyhow::Result<Vec<PathBuf>> {
     let read = IngestOptions::default();
-    let search = sources::Search { is_recursive: true, tables: &[], bytes_max: read.bytes_max };
-    let sources = sources::expand(paths, search, &AtomicBool::new(false))?;
+    let search = sources::Search::all(read.bytes_max);
+    let sources = sources::expand(paths, search, None, &AtomicBool::new(false))?;
     Ok(sources.inputs.iter().filter_map(|it| it.file().map(Path::to_owned)).collect())
 }
 
@@ -1268,7 +1331,8 @@ fn doubtful(name: &str, dataset: &Dataset, rejects: Option<&Path>) -> Vec<String
     let set_aside = dataset.set_aside.words();
     if !set_aside.is_empty() {
         let hint = match dataset.set_aside.next_table {
-            0 => String::new(),
+            _ if !has_unread_tables(dataset) => String::new(),
+            0 => "; `--tables all` reads the other tables as well".to_owned(),
             line => {
                 format!(
                     "; another table begins on {word} {line}, which `--tables all` reads as well"

@@ -58,7 +58,7 @@ impl Inputs<'_> {
         };
         // What was ingested now is as it is in its file.
         let older = before.iter().filter(|it| !names.iter().any(|name| name == it.0));
-        if let Some(warning) = changed_sources(older, &options.session.dir) {
+        for warning in changed_sources(older, &options.session.dir) {
             session.warn(warning);
         }
         names.extend(self.datasets.iter().cloned());

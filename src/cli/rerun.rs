@@ -88,6 +88,7 @@ pub(crate) fn run(
     let as_ingested = used.filter(|it| flags.against.iter().all(|named| named.0 != it.0));
     warnings.extend(
         changed_sources(as_ingested, &options.session.dir)
+            .into_iter()
             .map(|it| it + "; this run uses the stored data; `--against NAME=FILE` uses a file"),
     );
     for (name, file) in here {

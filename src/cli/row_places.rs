@@ -95,6 +95,9 @@ impl<'a> RowPlaces<'a> {
         let mut names = (1..).map(|number| format!("part_{number}"));
         let name = names.find(|it| !taken.contains(it))?;
         let argument = named_argument(&name, Path::new(&part.source));
+        if whole.table_number.is_some() {
+            return None;
+        }
         let read = options_of(whole).ok();
         let how = TurnInputs { needs_all: true, read: read.as_ref(), ..TurnInputs::default() };
         // The whole had all warnings.

@@ -153,10 +153,35 @@ fn copy(
     }
 }
 
+/// Returns the path of the only file in a zip archive, which then serves as mere compression; `None` for any
+/// other file.
+pub fn only_member(path: &Path) -> Option<String> {
+    const ZIP: &[u8] = b"PK\x03\x04";
+    let file = File::open(path).ok().filter(|it| it.metadata().is_ok_and(|it| it.is_file()))?;
+    let mut head = Vec::new();
+    (&file).take(ZIP.len() as u64).read_to_end(&mut head).ok()?;
+    if head != ZIP {
+        return None;
+    }
+    (&file).take(SNIFF_HEAD_BYTES as u64).read_to_end(&mut head).ok()?;
+    let is_zip = Compression::of(&head) == Some(Compression::Zip);
+    let mut zip = ZipArchive::new(FileSection::whole(file).ok().filter(|_| is_zip)?).ok()?;
+    let mut entries = zip_files(&mut zip, "").ok()??.into_keys();
+    entries.next().filter(|_| entries.next().is_none())
+}
+
 /// Returns the files of a zip archive; `None` when it contains only one and thus serves as mere
 /// compression.
 fn zip_entries(zip: &ZipArchive<FileSection>, name: &str) -> anyhow::Result<Option<Vec<Entry>>> {
-    let mut zip = zip.clone();
+    let entries = zip_files(&mut zip.clone(), name)?.filter(|it| 1 < it.len());
+    Ok(entries.map(|it| it.into_values().collect()))
+}
+
+/// Returns the files of a zip archive by their paths; `None` when it is damaged.
+fn zip_files(
+    zip: &mut ZipArchive<FileSection>,
+    name: &str,
+) -> anyhow::Result<Option<BTreeMap<String, Entry>>> {
     let mut entries = BTreeMap::new();
     for number in 0..zip.len() {
         let Ok(file) = zip.by_index_raw(number) else { return Ok(None) };
@@ -165,7 +190,7 @@ fn zip_entries(zip: &ZipArchive<FileSection>, name: &str) -> anyhow::Result<Opti
             add(&mut entries, &path, file.size(), EntryPlace::Number(number), name)?;
         }
     }
-    Ok((1 < entries.len()).then(|| entries.into_values().collect()))
+    Ok(Some(entries))
 }
 
 fn tar_entries(tar: &FileSection, name: &str) -> anyhow::Result<Vec<Entry>> {

@@ -62,6 +62,7 @@ use crate::options::Family;
 use crate::options::IngestOptions;
 use crate::parse::DAY_US;
 use crate::refusal::check_cancelled;
+use crate::table_place::TablePlace;
 
 /// The column with the file of each row.
 pub const FILE_COLUMN: &str = "_file";
@@ -80,12 +81,16 @@ pub struct Union<'a> {
     pub shown_name: &'a str,
     /// The names of the files for messages, in order.
     pub files: &'a [String],
+    /// Their paths relative to the session's directory.
+    pub origins: &'a [Option<String>],
     /// Returns where to read a file, and the copy to remove afterwards.
     pub open: &'a (dyn Fn(usize) -> anyhow::Result<Opened> + Sync),
     /// Columns whose values are parts of the file paths, with the value of each file.
     pub path_columns: &'a [(String, Vec<Option<String>>)],
     /// Whether a file may lack columns that others have.
     pub by_name: bool,
+    /// Receives each file as it was read.
+    pub seen: &'a dyn Fn(usize, &Dataset),
     /// Receives the reason why a file cannot be read; that file is then left out.
     pub fail: &'a dyn Fn(anyhow::Error),
 }
@@ -98,6 +103,8 @@ pub struct Opened {
     pub copy: Option<NamedTempFile>,
     /// The sheet or table to read, if it has several.
     pub table: Option<String>,
+    /// The position of its table.
+    pub place: TablePlace,
 }
 
 /// A file that has been read.
@@ -147,7 +154,8 @@ pub fn union(
     let read = |at: usize, family: &Arc<Family>| {
         let opened = (union.open)(at)?;
         let (family, table) = (Some(Arc::clone(family)), opened.table.clone());
-        let read = IngestOptions { family, table, ..lenient.clone() };
+        let origin = union.origins[at].clone();
+        let read = opened.place.read(&IngestOptions { origin, family, table, ..lenient.clone() });
         let source = Source::File(opened.path.clone());
         let read = read_part(at, source, &union.files[at], dir, &read, cancelled);
         drop(opened);
@@ -162,9 +170,13 @@ pub fn union(
         })
     };
     let (mut parts, unread) = readable(union, read_all(&all, &|_| Arc::clone(&own))?, options)?;
+    for part in &parts {
+        (union.seen)(part.at, &part.dataset);
+    }
     let spellings = spell_alike(&mut parts);
-    if !union.by_name {
-        check_same_columns(&parts)?;
+    let is_further = options.table_number.is_some();
+    if !union.by_name || is_further {
+        check_columns(&parts, union.by_name, is_further)?;
     }
     let names = column_names(&parts);
     let wanted = Wants::find(&options.dtypes, &names)?;
@@ -324,7 +336,9 @@ fn own_columns(part: &FilePart) -> &[Column] {
     &columns[..columns.len() - n_surplus]
 }
 
-fn check_same_columns(parts: &[FilePart]) -> anyhow::Result<()> {
+/// Fails when the files have not the same columns; with `by_name`, when a file shares none with the first one, so
+/// that its table is probably another.
+fn check_columns(parts: &[FilePart], by_name: bool, is_further: bool) -> anyhow::Result<()> {
     let names = |part: &FilePart| -> Vec<String> {
         own_columns(part).iter().map(|it| it.name.clone()).collect()
     };
@@ -333,7 +347,7 @@ fn check_same_columns(parts: &[FilePart]) -> anyhow::Result<()> {
     for part in &parts[1..] {
         let own = names(part);
         let found: HashSet<&String> = own.iter().collect();
-        if found == known {
+        if found == known || by_name && !found.is_disjoint(&known) {
             continue;
         }
         let listed = |mut it: Vec<&&String>| {
@@ -353,6 +367,8 @@ fn check_same_columns(parts: &[FilePart]) -> anyhow::Result<()> {
         let within =
             |it: &str| Path::new(it).parent().filter(|it| it.is_file()).map(Path::to_owned);
         let hint = match (within(other), within(source)) {
+            _ if is_further => "`csv-agent ingest --tables all PATH…` makes a dataset of each table of each file"
+                .to_owned(),
             (Some(a), Some(b)) if a == b => format!("name one of them, such as `{other}`"),
             _ => "`csv-agent ingest --union-by-name` joins files with other columns: what a file lacks is null"
                 .to_owned(),
@@ -991,11 +1007,11 @@ fn describe(
     let files: Vec<SourceFile> = parts
         .iter()
         .map(|it| {
-            let Dataset { source, sha256, bytes, row_count, .. } = &it.dataset;
+            let Dataset { source, origin, sha256, bytes, row_count, .. } = &it.dataset;
             hash.update(source);
             hash.update(sha256);
-            let (source, sha256) = (source.clone(), sha256.clone());
-            SourceFile { source, sha256, bytes: *bytes, row_count: *row_count }
+            let (source, origin, sha256) = (source.clone(), origin.clone(), sha256.clone());
+            SourceFile { source, origin, sha256, bytes: *bytes, row_count: *row_count }
         })
         .collect();
     let mut described: Vec<Column> = Vec::new();
@@ -1029,6 +1045,8 @@ fn describe(
         location: Location::Here { path: file_of(name) },
         source: union.shown_name.to_owned(),
         origin: options.origin.clone(),
+        only_part: options.only_part.clone(),
+        table_number: options.table_number,
         sha256: format!("{:x}", hash.finalize()),
         bytes: datasets().map(|it| it.bytes).sum(),
         row_count,
@@ -1211,7 +1229,7 @@ mod tests {
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
     use tempfile::TempDir;
 
-    use super::{Opened, Union, text, union};
+    use super::{Opened, TablePlace, Union, text, union};
     use crate::{DatasetFiles, IngestOptions, answer};
     use csv_agent_types::catalog::{DType, Dataset, Facts, Query};
 
@@ -1227,16 +1245,21 @@ mod tests {
         for (name, text) in files {
             fs::write(dir.join(name), text).unwrap();
         }
-        let open = |at: usize| Ok(Opened { path: dir.join(&names[at]), copy: None, table: None });
+        let open = |at: usize| {
+            let (path, place) = (dir.join(&names[at]), TablePlace::default());
+            Ok(Opened { path, copy: None, table: None, place })
+        };
         let half = names.iter().enumerate().map(|(at, _)| (at % 2 == 0).then(|| at.to_string()));
         let path_columns = [("half".to_owned(), half.collect())];
         let fail = |error: anyhow::Error| panic!("{error:#}");
         let union_of = Union {
             shown_name: "all",
             files: &names,
+            origins: &vec![None; names.len()],
             open: &open,
             path_columns: &path_columns,
             by_name: true,
+            seen: &|_, _| {},
             fail: &fail,
         };
         let (options, cancelled) = (IngestOptions::default(), AtomicBool::new(false));

@@ -97,12 +97,17 @@ impl Tables {
     }
 }
 
-/// Returns a check of the head of an unnamed file for data, where its extension leaves that open.
-pub fn look_of_data(name: &str) -> Option<fn(&[u8]) -> bool> {
+/// Why an unnamed file is not data, if that is worth telling.
+pub type NoData = Option<&'static str>;
+
+/// A check of the head of a file for data.
+pub type DataCheck = fn(&[u8]) -> Result<(), NoData>;
+
+/// Returns the check of an unnamed file for data, where its extension leaves that open.
+pub fn look_of_data(name: &str) -> Option<DataCheck> {
     match name.rsplit_once('.')?.1.to_lowercase().as_str() {
-        // JSON that programs keep about data is more often a single object.
-        "json" => Some(json::is_list),
-        "db" => Some(database::is_of),
+        "json" => Some(|head| json::why_no_table(head).map_or(Ok(()), |why| Err(Some(why)))),
+        "db" => Some(|head| if database::is_of(head) { Ok(()) } else { Err(None) }),
         _ => None,
     }
 }

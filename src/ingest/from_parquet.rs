@@ -86,6 +86,8 @@ pub(crate) fn ingest(
         location: Location::Here { path: file_of(name) },
         source: input.name.clone(),
         origin: options.origin.clone(),
+        only_part: options.only_part.clone(),
+        table_number: options.table_number,
         sha256,
         bytes: input.archive.as_ref().map_or(input.bytes, |it| it.bytes),
         row_count: read.n_rows,

@@ -44,7 +44,7 @@ use super::slice::SlicePlan;
 use super::sniff::{self, Windows};
 use super::source::{Input, Lead, Source, Text, Undecodable};
 use super::subtotals::KeptRows;
-use super::syntax::{Delimiter, Escape, Syntax};
+use super::syntax::{Delimiter, Syntax};
 use super::type_evidence::{Nulls, TypeEvidence};
 use super::type_inference::{
     ColumnType, DIFFERENT_FORMS, Hints, THREE_DIGITS, ValueForm, decide_as, is_as_wanted,
@@ -338,6 +338,8 @@ fn ingest_text(
         location: Location::Here { path: file_of(name) },
         source: shown_name.to_owned(),
         origin: options.origin.clone(),
+        only_part: options.only_part.clone(),
+        table_number: options.table_number,
         sha256: input.archive.as_ref().map_or(tally.sha256, |it| it.sha256.clone()),
         bytes: input.archive.as_ref().map_or(input.bytes, |it| it.bytes),
         row_count: tally.n_rows,
@@ -348,10 +350,7 @@ fn ingest_text(
             encoding: layout.text.charset.name(),
             delimiter: layout.syntax.delimiter_as_written().filter(|_| is_text),
             quote: layout.syntax.quote.filter(|_| tally.any_quoted && is_text).map(char::from),
-            escape: match layout.syntax.escape {
-                Escape::Char(escape) => Some(char::from(escape)),
-                Escape::Doubled | Escape::None => None,
-            },
+            escape: layout.syntax.escape.char().map(char::from),
             header: layout.header.line.is_some(),
             header_line: layout.header_line,
             reasons,

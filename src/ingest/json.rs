@@ -1,4 +1,5 @@
-//! JSON: an array of objects, or one object after another, as in JSON lines.
+//! JSON: an array of objects, or one object after another, as in JSON lines. An object that has one array of
+//! objects stands for that array.
 //!
 //! Each object is a row, each key a column; a missing key is null. Numbers are kept as written, so that
 //! none is rounded; text that looks like a number remains text. Nested objects and arrays are kept as
@@ -8,15 +9,17 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::fmt;
 use std::io::{BufRead, BufReader, Seek, SeekFrom};
+use std::ops::Range;
 
 use serde::Deserializer as _;
-use serde::de::{Error, MapAccess, SeqAccess, Visitor};
+use serde::de::{Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::Deserializer;
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 
 use csv_agent_text::digits::count;
-use csv_agent_types::limits::CSV_COLUMNS_MAX;
+use csv_agent_text::lists::all_names;
+use csv_agent_types::limits::{CSV_COLUMNS_MAX, SNIFF_HEAD_BYTES};
 
 use super::Watch;
 use super::dialect::is_json;
@@ -49,6 +52,118 @@ pub(crate) fn is_list(head: &[u8]) -> bool {
             && lines.next().is_some_and(|it| it.starts_with(b"{"))
 }
 
+/// Returns why a JSON file that nobody named is not read, from its first bytes; None if it may be a table.
+pub(crate) fn why_no_table(head: &[u8]) -> Option<&'static str> {
+    if is_list(head) {
+        return None;
+    }
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+    match (text.first(), &lists_of_objects(text)[..]) {
+        (Some(b'{'), [_]) if n_keys(text) <= WRAPPER_KEYS_MAX => return None,
+        (Some(b'{'), [_, _, ..]) => return Some("has several lists of objects"),
+        _ => {}
+    }
+    let mut documents = Deserializer::from_slice(text).into_iter::<IgnoredAny>();
+    let is_whole = head.len() < SNIFF_HEAD_BYTES;
+    if is_whole && !documents.all(|it| it.is_ok()) {
+        return Some("is not valid JSON");
+    }
+    Some("has no list of objects")
+}
+
+/// Keys of an object around a list of rows; an object with more is itself a row.
+const WRAPPER_KEYS_MAX: usize = 8;
+
+/// A list of objects within an object.
+struct FoundList {
+    /// Its keys, joined by a point.
+    path: String,
+    place: Range<usize>,
+}
+
+/// Returns the lists of objects in an object, and in objects in it. The text may be cut.
+fn lists_of_objects(text: &[u8]) -> Vec<FoundList> {
+    let (mut found, mut keys) = (Vec::new(), Vec::new());
+    let mut key = String::new();
+    let mut at = 0;
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'"' => {
+                let end = end_of_text(text, at);
+                key = String::from_utf8_lossy(text.get(at + 1..end - 1).unwrap_or_default()).into();
+                at = end;
+                continue;
+            }
+            b'{' => keys.push(std::mem::take(&mut key)),
+            b'}' if keys.len() <= 1 => break,
+            b'}' => key = keys.pop().unwrap_or_default(),
+            b'[' => {
+                let end = end_of_list(text, at);
+                if text[at + 1..].trim_ascii_start().starts_with(b"{") {
+                    let outer = keys.iter().skip(1).map(String::as_str);
+                    let path = outer.chain([key.as_str()]).collect::<Vec<_>>().join(".");
+                    found.push(FoundList { path, place: at..end });
+                }
+                at = end;
+                continue;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    found
+}
+
+/// Returns the number of keys of an object, which may be cut.
+fn n_keys(text: &[u8]) -> usize {
+    let (mut n_levels, mut n_keys, mut at) = (0, 0, 0);
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'"' => {
+                at = end_of_text(text, at);
+                continue;
+            }
+            b'{' | b'[' => n_levels += 1,
+            b'}' | b']' if n_levels <= 1 => break,
+            b'}' | b']' => n_levels -= 1,
+            b':' if n_levels == 1 => n_keys += 1,
+            _ => {}
+        }
+        at += 1;
+    }
+    n_keys
+}
+
+/// Returns the end of a text that begins with a quote here.
+fn end_of_text(text: &[u8], start: usize) -> usize {
+    let mut is_escaped = true;
+    let is_end = |byte: &u8| {
+        let is_end = *byte == b'"' && !is_escaped;
+        is_escaped = *byte == b'\\' && !is_escaped;
+        is_end
+    };
+    text[start..].iter().position(is_end).map_or(text.len(), |it| start + it + 1)
+}
+
+/// Returns the end of a list that begins here.
+fn end_of_list(text: &[u8], start: usize) -> usize {
+    let (mut n_levels, mut at) = (0, start);
+    while let Some(byte) = text.get(at) {
+        match byte {
+            b'"' => {
+                at = end_of_text(text, at);
+                continue;
+            }
+            b'[' => n_levels += 1,
+            b']' if n_levels == 1 => return at + 1,
+            b']' => n_levels -= 1,
+            _ => {}
+        }
+        at += 1;
+    }
+    text.len()
+}
+
 /// Writes the objects as rows. Returns the names of the columns, in the order of their first values. Fails when
 /// the file is not JSON, or contains anything but objects.
 pub(crate) fn write(
@@ -67,7 +182,7 @@ pub(crate) fn write(
     let mut reader = BufReader::new(file);
     let is_array = begins_array(&mut reader)?;
     let mut rows =
-        JsonRows { spool, input, watch, is_flat, columns: HashMap::new(), failure: None };
+        JsonRows { spool, input, watch, is_flat, is_array, columns: HashMap::new(), failure: None };
     let n_replaced = Cell::new(0);
     let mut documents =
         Deserializer::from_reader(BufReader::new(FiniteNumbers::new(reader, &n_replaced)));
@@ -135,6 +250,9 @@ fn begins_array(reader: &mut impl BufRead) -> anyhow::Result<bool> {
     }
 }
 
+/// Maximum number of names in a message.
+const NAMED_MAX: usize = 5;
+
 /// Separates the keys of a path; no column name contains it.
 const STEP: char = '\0';
 
@@ -143,6 +261,8 @@ struct JsonRows<'a, 'b> {
     input: &'a Input,
     watch: &'a Watch<'a>,
     is_flat: bool,
+    /// The rows are the items of a list.
+    is_array: bool,
     /// By key path: `a.b` may be one key or two.
     columns: HashMap<String, usize>,
     /// Why reading stopped, where the JSON is not at fault.
@@ -172,8 +292,12 @@ impl JsonRows<'_, '_> {
         if !text.starts_with('{') {
             return Err(self.refuse_item(text));
         }
-        if self.spool.n_rows() == 0 {
-            self.check_wrapper(text)?;
+        if let Some(list) = self.wrapped(text)? {
+            self.is_array = true;
+            let items = &mut Deserializer::from_str(&list);
+            return items
+                .deserialize_seq(&mut *self)
+                .map_err(|error| self.failure.take().unwrap_or_else(|| anyhow::Error::new(error)));
         }
         let mut cells = Vec::new();
         self.cells(text, "", 0, &mut cells)?;
@@ -255,21 +379,37 @@ impl JsonRows<'_, '_> {
         refuse(message, "write each row as an object: {\"name\": value, …}")
     }
 
-    /// Fails when the first object contains the table as one of its values.
-    fn check_wrapper(&self, text: &str) -> anyhow::Result<()> {
-        let entries: Entries = serde_json::from_str(text)?;
-        let is_table = |value: &RawValue| is_list(value.get().as_bytes());
-        let mut lists = entries.0.iter().filter(|it| is_table(&it.1)).map(|it| it.0.as_str());
-        let is_only = entries.0.len() <= 8 && self.input.bytes < text.len() as u64 + 16;
-        let (Some(key), true) = (lists.next(), is_only) else { return Ok(()) };
-        let name = &self.input.name;
-        let message = format!(
-            "cannot read `{name}` as a table: it is one object, and `{key}` in it is a list of objects"
-        );
-        let filter = serde_json::to_string(key).unwrap_or_default();
-        let hint =
-            format!("extract the list: `jq '.[{filter}]' FILE | csv-agent ingest --name NAME -`");
-        Err(refuse(message, &hint))
+    /// Returns the list of rows in the only object of a file. Fails when it has several lists of objects.
+    fn wrapped(&mut self, text: &str) -> anyhow::Result<Option<String>> {
+        let name = self.input.name.to_lowercase();
+        let has_lines = [".jsonl", ".ndjson"].iter().any(|it| name.contains(it));
+        let is_only = self.spool.n_rows() == 0 && self.input.bytes < text.len() as u64 + 16;
+        if self.is_array || has_lines || !is_only || WRAPPER_KEYS_MAX < n_keys(text.as_bytes()) {
+            return Ok(None);
+        }
+        let lists = lists_of_objects(text.as_bytes());
+        match &lists[..] {
+            [] => Ok(None),
+            [FoundList { path, place }] => {
+                let reason =
+                    format!("rows: the list `{path}`, the only one of objects in the file");
+                self.spool.written.reasons.push(reason);
+                Ok(Some(text[place.clone()].to_owned()))
+            }
+            [first, ..] => {
+                let name = &self.input.name;
+                let names = all_names(lists.iter().take(NAMED_MAX).map(|it| it.path.as_str()));
+                let message = format!(
+                    "cannot read `{name}` as a table: it is one object with several lists of objects: {names}"
+                );
+                let keys = first.path.split('.').map(|it| format!("[\"{it}\"]"));
+                let filter = keys.collect::<String>();
+                let hint = format!(
+                    "extract one list: `jq '.{filter}' FILE | csv-agent ingest --name NAME -`"
+                );
+                Err(refuse(message, &hint))
+            }
+        }
     }
 }
 
@@ -337,11 +477,27 @@ fn compact(json: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{compact, is_list};
+    use super::{compact, is_list, why_no_table};
 
     #[test]
     fn blanks_go_only_where_they_mean_nothing() {
         assert_eq!(compact("[ 1,\n { \"a b\" : \"c \\\" d\" } ]"), "[1,{\"a b\":\"c \\\" d\"}]");
+    }
+
+    #[test]
+    fn an_object_around_one_list_of_objects_may_be_a_table() {
+        let check = |text: &str, why: Option<&str>| {
+            assert_eq!(why_no_table(text.as_bytes()), why, "{text}");
+        };
+        check("{\"n\": \"[{\", \"data\": {\"rows\": [{\"a\": [{}]}]}}", None);
+        check("{\"data\": [{\"a\": 1},", None);
+        check("{\"a\": [{}], \"b\": [{}]}", Some("has several lists of objects"));
+        check("{\"a\": [1, {}], \"b\": {\"c\": []}}", Some("has no list of objects"));
+        check("[1, 2]", Some("has no list of objects"));
+        check("{\"a\": 1,", Some("is not valid JSON"));
+        let keys: Vec<String> = (0..9).map(|it| format!("\"k{it}\": 1, ")).collect();
+        let keys = keys.concat();
+        check(&format!("{{{keys}\"a\": [{{}}]}}"), Some("has no list of objects"));
     }
 
     #[test]

@@ -20,6 +20,10 @@ use crate::type_inference::ColumnType;
 pub struct IngestOptions {
     /// The source's path relative to the session's directory, for the catalog.
     pub origin: Option<String>,
+    /// The only sheet, table or member of the source, for the catalog.
+    pub only_part: Option<String>,
+    /// The number of a further table of its file, for the catalog.
+    pub table_number: Option<usize>,
     /// The delimiter: a few characters.
     pub delimiter: Option<String>,
     /// The quote around cells.
@@ -81,6 +85,8 @@ impl Default for IngestOptions {
     fn default() -> Self {
         IngestOptions {
             origin: None,
+            only_part: None,
+            table_number: None,
             delimiter: None,
             quote: None,
             escape: None,

@@ -513,6 +513,12 @@ pub struct Dataset {
     /// directory. None for a source without a path, and in entries of an older version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
+    /// The sheet, table or member that was the only one of its file, so that the origin does not name it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only_part: Option<String>,
+    /// The number in the name of a further table of its files: 2 for `NAME_2`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table_number: Option<usize>,
     /// SHA-256 of the source, lower-case hexadecimal. For a remote dataset, over the names, sizes and times
     /// of its files.
     pub sha256: String,
@@ -576,6 +582,9 @@ pub struct Checksums {
 pub struct SourceFile {
     /// Its path, as named by the user or found.
     pub source: String,
+    /// Its path relative to the session's directory. None in entries of an older version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<String>,
     /// Its SHA-256, lower-case hexadecimal.
     pub sha256: String,
     /// Its size.
@@ -668,6 +677,15 @@ impl Dataset {
     /// Returns whether its row count is an estimate.
     pub fn is_estimate(&self) -> bool {
         self.remote().is_some_and(|it| it.is_estimate)
+    }
+
+    /// Returns its origin down to the part of the file, which stays the same whatever else the file contains.
+    pub fn whole_origin(&self) -> Option<String> {
+        let origin = self.origin.clone()?;
+        Some(match &self.only_part {
+            Some(part) => format!("{origin}/{part}"),
+            None => origin,
+        })
     }
 
     /// Returns whether rows were repaired or bytes replaced, which `--strict` forbids.

@@ -24,10 +24,10 @@ const STYLES: &str = r##"<styleSheet xmlns="http://schemas.openxmlformats.org/sp
 <xf numFmtId="167" applyNumberFormat="1"/><xf numFmtId="168" applyNumberFormat="1"/></cellXfs></styleSheet>"##;
 
 /// A sheet: its name, its state, and its cells as XML.
-type Sheet<'a> = (&'a str, &'a str, String);
+pub type Sheet<'a> = (&'a str, &'a str, String);
 
 /// Makes a workbook as programs write them, without shared strings.
-fn workbook(sheets: &[Sheet<'_>]) -> Vec<u8> {
+pub fn workbook(sheets: &[Sheet<'_>]) -> Vec<u8> {
     const MAIN: &str = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
     const OFFICE: &str = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
     const PACKAGE: &str = "http://schemas.openxmlformats.org/package/2006";
@@ -115,7 +115,7 @@ fn report() -> String {
     rows.concat()
 }
 
-fn plain(cells: &[&[&str]]) -> String {
+pub fn plain(cells: &[&[&str]]) -> String {
     (1..).zip(cells).map(|(number, cells)| row(number, cells)).collect()
 }
 
@@ -580,9 +580,9 @@ fn json_of_another_form_is_refused_with_what_to_do() {
         fs::write(bench.path("x.json"), text).unwrap();
         bench.run(["ingest", "-v", "x.json"]).fails_with(5).stderr().to_owned()
     };
-    insta::assert_snapshot!(refused("{\"n\": 1, \"data\": [{\"a\": 1}]}"), @r##"
-    error: cannot read `x.json` as a table: it is one object, and `data` in it is a list of objects
-      hint: extract the list: `jq '.["data"]' FILE | csv-agent ingest --name NAME -`
+    insta::assert_snapshot!(refused("{\"data\": [{\"a\": 1}], \"fields\": [{\"b\": 1}]}"), @r##"
+    error: cannot read `x.json` as a table: it is one object with several lists of objects: `data`, `fields`
+      hint: extract one list: `jq '.["data"]' FILE | csv-agent ingest --name NAME -`
     "##);
     insta::assert_snapshot!(refused("[{\"a\": 1}, [2]]"), @r##"
     error: cannot read `x.json` as a table: item 2 is a list, and each must be an object

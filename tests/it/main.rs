@@ -37,6 +37,7 @@ mod failures;
 mod files;
 mod findings;
 mod folders;
+mod folders_again;
 mod grounding;
 mod guide;
 mod help;

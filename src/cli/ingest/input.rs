@@ -60,6 +60,17 @@ impl Input {
         }
     }
 
+    /// Returns the sheet, table or member that is the only one of its file, so that the path does not name it.
+    pub(super) fn only_part(&self) -> Option<String> {
+        match self {
+            Input::Table(table) => {
+                table.is_only.then(|| table.name.trim_start_matches('/').to_owned())
+            }
+            Input::File(path) => csv_agent_ingest::only_member(path),
+            Input::Member(_) | Input::Stdin => None,
+        }
+    }
+
     /// Returns whether a dataset was made of a file with the same content.
     pub(super) fn is_same_as(&self, dataset: &Dataset) -> bool {
         match self {
@@ -119,7 +130,9 @@ pub(super) struct SourceTable {
 impl SourceTable {
     /// Returns whether a dataset was made of a table of this name.
     pub(super) fn is_in(&self, dataset: &Dataset) -> bool {
-        self.is_only || dataset.source.strip_suffix(&self.name).is_some_and(|it| it.ends_with('/'))
+        self.is_only
+            || dataset.only_part.as_deref() == Some(self.name.trim_start_matches('/'))
+            || dataset.source.strip_suffix(&self.name).is_some_and(|it| it.ends_with('/'))
     }
 }
 

@@ -18,7 +18,7 @@ use csv_agent_types::catalog::{Catalog, Dataset};
 use csv_agent_types::status::Failure;
 
 use super::bar::IngestBar;
-use super::origin::origin;
+use super::origin::{is_from, origin};
 use super::{IfExists, options_of, space};
 use crate::ingest::input::{Input, Member, is_same_file};
 use crate::options::GlobalOptions;
@@ -217,8 +217,17 @@ impl Job<'_> {
         let read = told.unwrap_or_else(|| self.read.clone());
         let may_lack = place.are_several || self.read.may_lack;
         let table = table.map(str::to_owned).or(self.read.table.clone());
-        let origin = origin(self.input, place.session_dir);
-        let read = IngestOptions { origin, may_lack, bytes_max, strict, n_at_once, table, ..read };
+        let read = IngestOptions {
+            origin: origin(self.input, place.session_dir),
+            only_part: self.input.only_part(),
+            table_number: self.read.table_number,
+            may_lack,
+            bytes_max,
+            strict,
+            n_at_once,
+            table,
+            ..read
+        };
         let progress = |it| bar.show(it);
         let (dataset, files) = match dir {
             None => {
@@ -258,8 +267,7 @@ impl Job<'_> {
         }
         let is_read_so = is_as_told(present, self.read, self.if_exists)
             && !(self.read.strict && present.is_repaired());
-        let origin = origin(self.input, place.session_dir);
-        let is_known = origin.is_some() && origin == present.origin && present.files.is_empty();
+        let is_known = is_from(present, self.input, place.session_dir);
         change_of(is_same, is_known, is_read_so, self.if_exists).ok_or_else(|| {
             NameTaken {
                 verb: "ingest",
@@ -336,14 +344,8 @@ pub(super) fn change_of(
 /// Returns whether a dataset was made with the current options. Without options now, the earlier ones
 /// apply, unless it is to be replaced.
 pub(super) fn is_as_told(present: &Dataset, read: &IngestOptions, if_exists: IfExists) -> bool {
-    let (mut given, mut told) = (read.given(), present.dialect.told.clone());
-    if present.doubts.is_empty() && present.side_by_side.is_empty() {
-        // A table that is certainly separate was separate then as well.
-        for flags in [&mut given, &mut told] {
-            flags.retain(|it| it != "--tables all");
-        }
-    }
-    given == told || (given.is_empty() && if_exists != IfExists::Replace)
+    let given = read.given();
+    given == present.dialect.told || (given.is_empty() && if_exists != IfExists::Replace)
 }
 
 /// Returns stdin, whose reads end when the user wants to stop.

@@ -14,7 +14,7 @@ use csv_agent_types::limits::DATASET_NAME_BYTES_MAX;
 use csv_agent_types::status::Failure;
 
 use super::IfExists;
-use super::origin::{absolute, origin, origin_of};
+use super::origin::{absolute, origin, origin_of, whole_origin};
 use crate::ingest::input::Input;
 
 /// Parts of a path for `--name-from`.
@@ -147,7 +147,7 @@ pub(super) fn unique(
     if_exists: IfExists,
     session_dir: &Path,
 ) -> Vec<String> {
-    let known = known(catalog, session_dir);
+    let known = KnownNames::of(catalog, session_dir);
     let words: Vec<PathWords> = inputs.iter().map(|it| PathWords::of(it)).collect();
     let mut names: Vec<Option<String>> = inputs
         .iter()
@@ -155,7 +155,11 @@ pub(super) fn unique(
         .map(|(input, words)| {
             // Stdin has no path to distinguish it.
             let Some(origin) = origin(input, session_dir) else { return Some(words.name(&[])) };
-            let names = known.get(&origin)?;
+            let whole = whole_origin(input, session_dir)?;
+            let is_table = || input.file().is_some_and(Path::is_dir);
+            let joined = || known.joined.get(&origin).filter(|_| is_table());
+            let names = known.parts.get(&whole).or_else(|| known.files.get(&origin));
+            let names = names.or_else(joined)?;
             let own = words.name(&[]);
             Some(names.iter().find(|it| ***it == own).unwrap_or(&names[0]))
                 .map(|it| (*it).to_owned())
@@ -205,16 +209,35 @@ pub(super) fn unique(
     names.into_iter().flatten().collect()
 }
 
-/// Returns the names of the datasets by the paths of their sources.
-fn known<'a>(catalog: &'a Catalog, session_dir: &Path) -> HashMap<String, Vec<&'a str>> {
-    let mut known: HashMap<String, Vec<&str>> = HashMap::new();
-    for (name, dataset) in catalog.iter().filter(|it| is_one_file(it.1)) {
-        // An older version did not store it; then it is the current path of a source with that name.
-        let origin = dataset.origin.clone();
-        let origin = origin.or_else(|| origin_of(Path::new(&dataset.source), session_dir));
-        known.entry(origin.unwrap_or_default()).or_default().push(name);
+/// The names of datasets by their origins.
+#[derive(Default)]
+struct KnownNames<'a> {
+    /// Of datasets from a part of a file, by that part.
+    parts: HashMap<String, Vec<&'a str>>,
+    /// Of the same datasets, by the file if it had no other part.
+    files: HashMap<String, Vec<&'a str>>,
+    /// Of joined datasets.
+    joined: HashMap<String, Vec<&'a str>>,
+}
+
+impl<'a> KnownNames<'a> {
+    fn of(catalog: &'a Catalog, session_dir: &Path) -> KnownNames<'a> {
+        let mut known = KnownNames::default();
+        let here = catalog.iter().filter(|it| it.1.remote().is_none());
+        for (name, dataset) in here.filter(|it| it.1.table_number.is_none()) {
+            // An older version did not store it; then it is the current path of a source with that name.
+            let older = || origin_of(Path::new(&dataset.source), session_dir);
+            let origin = dataset.origin.clone().or_else(older).unwrap_or_default();
+            if !is_one_file(dataset) {
+                known.joined.entry(origin).or_default().push(name);
+                continue;
+            }
+            let whole = dataset.whole_origin().unwrap_or_else(|| origin.clone());
+            known.files.entry(origin).or_default().push(name);
+            known.parts.entry(whole).or_default().push(name);
+        }
+        known
     }
-    known
 }
 
 fn is_one_file(dataset: &Dataset) -> bool {
@@ -300,6 +323,7 @@ mod tests {
     use std::path::{Path, PathBuf};
 
     use super::{by_pattern, name_pattern, unique};
+    use crate::ingest::input::SourceTable;
     use crate::ingest::{IfExists, Input};
     use csv_agent_testing::dataset;
     use csv_agent_types::catalog::{Catalog, Dataset};
@@ -338,6 +362,17 @@ mod tests {
         check(&["/d/a b.csv", "/d/a+b.csv"], &[], &["a_b", "a_b_2"]);
         check(&["/d/a-b.csv", "/d/a_b.csv"], &[], &["a-b", "a_b"]);
         check(&["/d/f_k.csv", "/d/f/k.csv", "/d/t/k.csv"], &[], &["f_k", "d_f_k", "d_t_k"]);
+    }
+
+    #[test]
+    fn an_only_sheet_keeps_the_name_that_an_older_version_gave_its_file() {
+        let mut known: Dataset = dataset(1);
+        "/d/k.xlsx".clone_into(&mut known.source);
+        let mut catalog = Catalog::default();
+        catalog.insert("mine".to_owned(), known);
+        let of = Box::new(Input::File("/d/k.xlsx".into()));
+        let sheet = Input::Table(SourceTable { of, name: "Q1".to_owned(), is_only: true });
+        assert_eq!(unique(&[&sheet], &catalog, IfExists::Error, Path::new("/s")), ["mine"]);
     }
 
     #[test]

@@ -3,11 +3,30 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use csv_agent_types::catalog::Dataset;
+
 use crate::ingest::input::Input;
 
 /// Returns the path of an input relative to the session's directory, as in the catalog; None for stdin.
 pub(super) fn origin(input: &Input, session_dir: &Path) -> Option<String> {
     origin_of(&place_in(input)?, session_dir)
+}
+
+/// Returns the origin of an input down to the part of the file, as [`Dataset::whole_origin`] does.
+pub(super) fn whole_origin(input: &Input, session_dir: &Path) -> Option<String> {
+    let origin = origin(input, session_dir)?;
+    Some(match input.only_part() {
+        Some(part) => format!("{origin}/{part}"),
+        None => origin,
+    })
+}
+
+/// Returns whether a dataset of one file came from an input: the same part of the file, or its only one.
+pub(super) fn is_from(dataset: &Dataset, input: &Input, session_dir: &Path) -> bool {
+    dataset.files.is_empty()
+        && dataset.origin.is_some()
+        && (dataset.origin == origin(input, session_dir)
+            || dataset.whole_origin() == whole_origin(input, session_dir))
 }
 
 /// Returns the absolute path of an input; a file with content counts as a directory.
@@ -29,6 +48,12 @@ pub(super) fn origin_of(path: &Path, session_dir: &Path) -> Option<String> {
     let up = base.components().skip(n_shared).map(|_| Component::ParentDir);
     let relative: PathBuf = up.chain(path.components().skip(n_shared)).collect();
     relative.to_str().map(str::to_owned)
+}
+
+/// Returns the origin of paths whose files are joined.
+pub(super) fn origin_of_all(paths: &[PathBuf], session_dir: &Path) -> Option<String> {
+    let origins = paths.iter().map(|it| origin_of(it, session_dir));
+    Some(origins.collect::<Option<Vec<_>>>()?.join(", "))
 }
 
 /// Returns the absolute path with directory links resolved. A link to a file stays: its target changes as a

@@ -11,7 +11,10 @@ use csv_agent_types::catalog::{Damage, Dataset, SourceFormat};
 
 use super::job::{Change, Ingested};
 use super::sources::matches;
-use super::{WarningSubject, amounts, by_note, counted, names_flag, unsplit};
+use super::{
+    WarningSubject, amounts, by_note, counted, has_all_tables, has_unread_tables, names_flag,
+    unsplit,
+};
 use crate::diagnostics;
 use crate::options::GlobalOptions;
 
@@ -89,7 +92,8 @@ pub(super) fn counts(done: &[Ingested], n_failed: usize, (one, many): (&str, &st
 /// pattern matches exactly these.
 pub(super) fn families(done: &[Ingested], n_failed: usize) -> Vec<String> {
     let is_fresh = |it: &&Ingested| !matches!(it.change, Change::Unchanged | Change::Skipped);
-    let fresh = done.iter().filter(is_fresh);
+    // A file is joined with all its tables.
+    let fresh = done.iter().filter(is_fresh).filter(|it| it.dataset.table_number.is_none());
     let (families, _) = families_of(fresh.map(|it| (it.name.as_str(), &it.dataset)));
     let tell = |family: &Family<'_>| {
         let n = family.members.len();
@@ -101,11 +105,18 @@ pub(super) fn families(done: &[Ingested], n_failed: usize) -> Vec<String> {
         };
         let types =
             if family.is_of_one_type() { "" } else { ", though not all have the same types" };
+        let (all, tables) = if family.members.iter().any(|it| has_all_tables(it.1)) {
+            (" --tables all", ", and their further tables")
+        } else {
+            ("", "")
+        };
         let how = match joining(family, done, n_failed) {
-            Some(joining) => format!("`csv-agent ingest {joining}` joins their files into one"),
-            None => {
-                "`csv-agent ingest --union --name NAME PATH…` joins their files into one".to_owned()
+            Some(joining) => {
+                format!("`csv-agent ingest{all} {joining}` joins their files into one{tables}")
             }
+            None => format!(
+                "`csv-agent ingest{all} --union --name NAME PATH…` joins their files into one{tables}"
+            ),
         };
         format!("{n} datasets ({who}) have the same columns{types}; {how}")
     };
@@ -127,7 +138,8 @@ fn joining(family: &Family<'_>, done: &[Ingested], n_failed: usize) -> Option<St
         file.map_or_else(|| found.contains(source), |it| source.starts_with(it))
     };
     let n_members = family.members.iter().filter(|it| is_read(&it.1.source)).count();
-    let n_others = done.iter().filter(|it| is_read(&it.dataset.source)).count() - n_members;
+    let first = done.iter().filter(|it| it.dataset.table_number.is_none());
+    let n_others = first.filter(|it| is_read(&it.dataset.source)).count() - n_members;
     let is_exact = n_members == family.members.len()
         && n_others == 0
         && found.len().saturating_sub(n_members) <= n_failed;
@@ -168,7 +180,7 @@ fn remarks(ingested: &Ingested) -> Vec<(Remark, u64)> {
         );
         add(true, what, n_replaced);
     }
-    if 0 < dataset.set_aside.next_table {
+    if has_unread_tables(dataset) {
         add(false, RemarkKind::Said("`--tables all` reads the other tables as well".to_owned()), 1);
     }
     for text in sentences(dataset) {

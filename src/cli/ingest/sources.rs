@@ -4,7 +4,9 @@
 //! are read; the others are counted, so that none is silently missed.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ffi::OsStr;
 use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,14 +16,16 @@ use std::{fs, io};
 use glob::MatchOptions;
 use rustix::process::geteuid;
 
-use csv_agent_ingest::Archive;
+use csv_agent_ingest::{Archive, DataCheck, NoData};
 use csv_agent_session::own_files;
-use csv_agent_text::lists::all_names;
-use csv_agent_types::dataset_names::is_dataset_name;
+use csv_agent_text::lists::{all_names, listed};
+use csv_agent_types::catalog::{Catalog, Dataset};
+use csv_agent_types::dataset_names::{is_dataset_name, is_same};
 use csv_agent_types::limits::{SOURCE_LEVELS_MAX, SOURCES_MAX};
 use csv_agent_types::status::{Failure, FailureKind};
 
 use super::job::unpack;
+use super::origin::{origin_of, origin_of_all};
 use super::{counted, template};
 use crate::diagnostics;
 use crate::ingest::input::{Input, Member, SourceTable};
@@ -55,6 +59,8 @@ pub(super) struct Sources {
     pub away: Vec<String>,
     /// Those that were not read because somebody else made them.
     pub foreign: Vec<String>,
+    /// JSON files of each directory or archive that are not tables.
+    pub no_tables: Vec<String>,
     /// Files that are named again, and read once.
     pub n_again: usize,
     /// Why a path yields nothing.
@@ -63,6 +69,8 @@ pub(super) struct Sources {
     pub unread: Vec<anyhow::Error>,
     /// Whether any file may contain several tables.
     pub any_with_tables: bool,
+    /// The files that were read in full, each with all its sheets, tables or members.
+    pub opened: Vec<(Input, Vec<String>)>,
     seen: HashSet<PathBuf>,
 }
 
@@ -87,32 +95,118 @@ pub(super) struct SourceGroup {
     pub inputs: Range<usize>,
     /// Whether it is the path of one file, which is read whatever its ending.
     pub is_file: bool,
+    /// Whether it is a directory with the parts of one table.
+    pub is_table: bool,
+    /// The flags that its files were searched with.
+    pub searched: Vec<String>,
 }
 
 /// The user's options on paths.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Search<'a> {
+#[derive(Debug, Clone)]
+pub(super) struct Search {
     /// Whether to search subdirectories.
     pub is_recursive: bool,
     /// Names or patterns of the sheets or tables to read from files with several; empty for all.
-    pub tables: &'a [String],
+    pub tables: Vec<String>,
     /// Maximum bytes of a file.
     pub bytes_max: u64,
+    /// Whether files with several tables or files are not opened.
+    pub is_shallow: bool,
+    /// Whether the parts of a table below a directory become one dataset.
+    pub joins_parts: bool,
 }
 
-/// Expands paths. `-` is stdin. Fails when there are more files than [`SOURCES_MAX`], and once `cancelled` is
+impl Search {
+    /// Returns the search for all that a path has.
+    pub(super) fn all(bytes_max: u64) -> Search {
+        Search {
+            is_recursive: true,
+            tables: Vec::new(),
+            bytes_max,
+            is_shallow: false,
+            joins_parts: true,
+        }
+    }
+
+    /// Returns the flags that joined a dataset's files were searched with.
+    pub(super) fn of_dataset(dataset: &Dataset, bytes_max: u64) -> Search {
+        let told = || dataset.dialect.told.iter();
+        let tables = told().filter_map(|it| it.strip_prefix("--sheet ")).map(str::to_owned);
+        let is_recursive = !told().any(|it| it == "--no-recursive");
+        let tables = tables.collect();
+        Search { is_recursive, tables, joins_parts: false, ..Search::all(bytes_max) }
+    }
+
+    /// Returns it as flags.
+    fn flags(&self) -> Vec<String> {
+        let tables = self.tables.iter().map(|it| format!("--sheet {it}"));
+        let flat = (!self.is_recursive).then(|| "--no-recursive".to_owned());
+        tables.chain(flat).collect()
+    }
+}
+
+/// How the files of datasets were searched for when they were joined.
+pub(super) struct KeptSearches<'a> {
+    catalog: &'a Catalog,
+    /// The origin of the paths that `--union` joins.
+    union: Option<String>,
+    session_dir: &'a Path,
+}
+
+impl<'a> KeptSearches<'a> {
+    /// Returns those of a catalog; `union` are the paths that are joined without a name.
+    pub(super) fn of(
+        catalog: &'a Catalog,
+        union: Option<&[PathBuf]>,
+        session_dir: &'a Path,
+    ) -> KeptSearches<'a> {
+        let union = union.and_then(|it| origin_of_all(it, session_dir));
+        KeptSearches { catalog, union, session_dir }
+    }
+
+    fn find(&self, name: Option<&str>, path: &Path, bytes_max: u64) -> Option<Search> {
+        let origin = match name {
+            Some(_) => origin_of(path, self.session_dir),
+            None => self.union.clone(),
+        }?;
+        let is_it = |it: &(&str, &Dataset)| {
+            name.is_none_or(|name| is_same(name, it.0))
+                && !it.1.files.is_empty()
+                && it.1.origin.as_ref() == Some(&origin)
+        };
+        let dataset = self.catalog.iter().find(is_it)?.1;
+        Some(Search::of_dataset(dataset, bytes_max))
+    }
+}
+
+/// Expands paths, each as `kept` says or else as `search` does. `-` is stdin. Fails when there are more files than [`SOURCES_MAX`], and once `cancelled` is
 /// set.
 pub(super) fn expand(
     paths: &[PathBuf],
-    search: Search<'_>,
+    search: Search,
+    kept: Option<&KeptSearches<'_>>,
     cancelled: &AtomicBool,
 ) -> anyhow::Result<Sources> {
     let mut sources = Sources::default();
-    let levels_max = if search.is_recursive { SOURCE_LEVELS_MAX } else { 1 };
-    let seen_of = HashMap::new();
-    let part = None;
-    let mut finder = Finder { sources: &mut sources, seen_of, levels_max, search, part, cancelled };
+    let (seen_of, part) = (HashMap::new(), None);
+    let (joins_parts, tables_of_parts) = (false, Vec::new());
+    let mut finder = Finder {
+        sources: &mut sources,
+        seen_of,
+        search,
+        kept,
+        joins_parts,
+        tables_of_parts,
+        part,
+        cancelled,
+    };
     for path in paths {
+        if is_lock(path) && path.is_file() && 1 < paths.len() {
+            // The shell expands a pattern before we see it.
+            let shown = path.display();
+            finder.sources.skipped.push(format!("`{shown}`: skipped 1 hidden file"));
+            continue;
+        }
         finder.group(path)?;
     }
     Ok(sources)
@@ -133,6 +227,13 @@ pub(super) fn named(path: &Path) -> (Option<&str>, &Path) {
     (Some(name), Path::new(rest))
 }
 
+/// How patterns match paths.
+const MATCHING: MatchOptions = MatchOptions {
+    case_sensitive: true,
+    require_literal_separator: true,
+    require_literal_leading_dot: true,
+};
+
 /// The matches of a pattern.
 #[derive(Debug, Default)]
 pub(super) struct Matches {
@@ -147,11 +248,6 @@ pub(super) struct Matches {
 /// Returns the matches of a pattern, sorted by path. `**` follows no link to a directory, which may form a
 /// loop.
 pub(super) fn matches(pattern: &str, cancelled: &AtomicBool) -> anyhow::Result<Matches> {
-    const OPTIONS: MatchOptions = MatchOptions {
-        case_sensitive: true,
-        require_literal_separator: true,
-        require_literal_leading_dot: true,
-    };
     let pattern = template::glob_of(pattern);
     // Before the first `**`, the pattern itself bounds the search.
     let parts: Vec<&str> = pattern.split('/').collect();
@@ -167,7 +263,7 @@ pub(super) fn matches(pattern: &str, cancelled: &AtomicBool) -> anyhow::Result<M
         bases.push(PathBuf::new());
     } else {
         let above = if above.is_empty() { "/" } else { &above };
-        for path in glob::glob_with(above, OPTIONS).into_iter().flatten() {
+        for path in glob::glob_with(above, MATCHING).into_iter().flatten() {
             csv_agent_ingest::check_cancelled(cancelled)?;
             match path {
                 Ok(path) => bases.push(path),
@@ -196,7 +292,7 @@ pub(super) fn matches(pattern: &str, cancelled: &AtomicBool) -> anyhow::Result<M
         for entry in entries {
             let path = dir.join(entry.file_name());
             let is_dir = entry.file_type().is_ok_and(|it| it.is_dir());
-            if whole.matches_path_with(&path, OPTIONS) && !(is_dir && pattern.ends_with("**")) {
+            if whole.matches_path_with(&path, MATCHING) && !(is_dir && pattern.ends_with("**")) {
                 found.paths.push(path.clone());
             }
             if is_dir && !entry.file_name().as_encoded_bytes().starts_with(b".") {
@@ -217,17 +313,47 @@ struct Finder<'a> {
     sources: &'a mut Sources,
     /// The files of each named source, which may be given in several arguments.
     seen_of: HashMap<String, HashSet<PathBuf>>,
-    levels_max: usize,
-    search: Search<'a>,
+    search: Search,
+    /// Searches of datasets that are joined again.
+    kept: Option<&'a KeptSearches<'a>>,
+    /// Whether the parts of a table below a directory become a dataset of their own.
+    joins_parts: bool,
+    /// The directories of these tables.
+    tables_of_parts: Vec<PathBuf>,
     /// What the user named within the file: `S1` of `book.xlsx/S1`.
     part: Option<String>,
     cancelled: &'a AtomicBool,
 }
 
 impl Finder<'_> {
-    fn group(&mut self, path: &Path) -> anyhow::Result<()> {
+    fn group(&mut self, argument: &Path) -> anyhow::Result<()> {
+        let (name, path) = named(argument);
+        let kept = self.kept.and_then(|it| it.find(name, path, self.search.bytes_max));
+        let Some(kept) = kept else { return self.group_of(argument) };
+        let search = std::mem::replace(&mut self.search, kept);
+        let added = self.group_of(argument);
+        self.search = search;
+        added
+    }
+
+    fn levels_max(&self) -> usize {
+        if self.search.is_recursive { SOURCE_LEVELS_MAX } else { 1 }
+    }
+
+    fn group_of(&mut self, path: &Path) -> anyhow::Result<()> {
         let (name, path) = named(path);
-        let name = name.map(str::to_owned).or_else(|| self.table_of_parts(path));
+        let name = name.map(str::to_owned);
+        let joins_parts = name.is_none() && self.search.joins_parts;
+        let is_table = joins_parts && path.is_dir() && is_table_of_parts(path);
+        self.joins_parts = joins_parts && !is_table;
+        if is_table {
+            let shown = path.display().to_string();
+            self.sources.skipped.push(format!(
+                "`{shown}`: its files were read as the parts of one table; `'{}/*'` reads each part \
+                 by itself",
+                shown.trim_end_matches('/')
+            ));
+        }
         let start = self.sources.inputs.len();
         // A named source is a dataset of its own, even if its files also belong to others.
         let seen = name.as_ref().map(|it| {
@@ -236,7 +362,10 @@ impl Finder<'_> {
         });
         if path.as_os_str() == "-" {
             self.put(Input::Stdin)?;
-        } else if let Some(pattern) = pattern(path) {
+        } else if is_lock(path) && path.is_file() {
+            let message = format!("no data in `{}`: it marks a workbook as open", path.display());
+            self.fail(FailureKind::Input, message, "name the workbook, without `~$`");
+        } else if let Some(pattern) = pattern(path).filter(|_| split_part(path).is_none()) {
             self.pattern(pattern)?;
         } else {
             self.named(path)?;
@@ -251,32 +380,12 @@ impl Finder<'_> {
             && self.sources.inputs[inputs.clone()]
                 .iter()
                 .all(|it| it.path().is_none_or(|it| it == path));
-        self.sources.groups.push(SourceGroup { name, path: path.to_owned(), inputs, is_file });
+        let (path, searched) = (path.to_owned(), self.search.flags());
+        self.sources.groups.push(SourceGroup { name, path, inputs, is_file, is_table, searched });
+        for dir in std::mem::take(&mut self.tables_of_parts) {
+            self.group(&dir)?;
+        }
         Ok(())
-    }
-
-    /// Returns the name of the table whose parts are in a directory, as parallel writers create it.
-    fn table_of_parts(&mut self, dir: &Path) -> Option<String> {
-        if !dir.is_dir() {
-            return None;
-        }
-        let names = shown_names(dir);
-        let is_part = |it: &String| kind_of(it) == FileKind::Data && it.starts_with("part-");
-        let is_called_so = dir.extension().is_some_and(|it| it.eq_ignore_ascii_case("parquet"));
-        let has_mark = names.iter().any(|it| matches!(it.as_str(), "_SUCCESS" | "_metadata"));
-        let mut data = names.iter().filter(|it| !it.starts_with('_')).peekable();
-        let is_table = is_called_so || has_mark || data.peek().is_some() && data.all(is_part);
-        if !is_table && !is_partitioned(dir) {
-            return None;
-        }
-        let path = std::path::absolute(dir).unwrap_or_else(|_| dir.to_owned());
-        let shown = dir.display().to_string();
-        self.sources.skipped.push(format!(
-            "`{shown}`: its files were read as the parts of one table; `'{}/*'` reads each part \
-             by itself",
-            shown.trim_end_matches('/')
-        ));
-        Some(csv_agent_ingest::name_of(&path))
     }
 
     /// Adds the matches of a pattern, as if the shell had expanded it.
@@ -298,10 +407,12 @@ impl Finder<'_> {
         let is_any = !found.paths.is_empty();
         for path in found.paths {
             csv_agent_ingest::check_cancelled(self.cancelled)?;
-            if path.is_dir() && own_files::within_session(&path).is_some() {
+            if is_lock(&path) {
+                others.n_hidden += 1;
+            } else if path.is_dir() && own_files::within_session(&path).is_some() {
                 others.n_own += 1;
             } else if path.is_dir() {
-                self.directory(&path, &canonical(&path), self.levels_max, &mut others)?;
+                self.directory(&path, &canonical(&path), self.levels_max(), &mut others)?;
             } else if names_ending && path.is_file() {
                 self.named(&path)?;
             } else {
@@ -339,10 +450,10 @@ impl Finder<'_> {
         let mut others = Others::default();
         let known = |it: &Sources| (it.inputs.len(), it.seen.len(), it.n_again, it.unread.len());
         let before = known(self.sources);
-        self.directory(path, &canonical(path), self.levels_max, &mut others)?;
+        self.directory(path, &canonical(path), self.levels_max(), &mut others)?;
         let shown = path.display().to_string();
         self.tell_links(&shown, &others);
-        if known(self.sources) == before {
+        if known(self.sources) == before && self.tables_of_parts.is_empty() {
             let found = others.words();
             let found = if found.is_empty() {
                 "it is empty".to_owned()
@@ -400,6 +511,8 @@ impl Finder<'_> {
                 others.n_links += 1;
             } else if is_dir && n_levels <= 1 {
                 others.n_directories += 1;
+            } else if is_dir && self.joins_parts && is_table_of_parts(&path) {
+                self.tables_of_parts.push(path);
             } else if is_dir {
                 self.directory(&path, top, n_levels - 1, others)?;
             } else if let Some(target) = is_link.then(|| canonical(&path))
@@ -440,10 +553,9 @@ impl Finder<'_> {
             // A pipe would block.
             _ if !path.is_file() => others.n_odd += 1,
             _ if let Some(looks) = csv_agent_ingest::look_of_data(&name) => {
-                if csv_agent_ingest::head_of(path).is_ok_and(|it| looks(&it)) {
-                    self.add(path, has_tables(&name))?;
-                } else {
-                    others.add(&ending_of(&name));
+                match csv_agent_ingest::head_of(path).map_or(Err(None), |it| looks(&it)) {
+                    Ok(()) => self.add(path, has_tables(&name))?,
+                    Err(why) => others.add_no_table(&name, why),
                 }
             }
             FileKind::Data => self.add(path, has_tables(&name))?,
@@ -455,10 +567,18 @@ impl Finder<'_> {
 
     /// Adds a file, or its members if it is an archive.
     fn archive(&mut self, path: &Path, is_named: bool) -> anyhow::Result<()> {
+        if self.search.is_shallow {
+            return self.add(path, false);
+        }
         let shown = path.display().to_string();
         let (archive, entries) = match Archive::open(path, &shown, self.cancelled) {
             Ok(Some(opened)) => opened,
-            Ok(None) => return self.add(path, true),
+            Ok(None) => {
+                if let Some(only) = csv_agent_ingest::only_member(path) {
+                    self.sources.opened.push((Input::File(path.to_owned()), vec![only]));
+                }
+                return self.add(path, true);
+            }
             Err(error) => {
                 let unread =
                     if is_named { &mut self.sources.errors } else { &mut self.sources.unread };
@@ -471,6 +591,8 @@ impl Finder<'_> {
         let mut entries: Vec<_> = entries.into_iter().collect();
         entries.sort_by(|a, b| a.path.cmp(&b.path));
         let is_new = self.is_new(path);
+        let paths = entries.iter().map(|it| it.path.clone()).collect();
+        self.sources.opened.push((Input::File(path.to_owned()), paths));
         let part = self.part.clone();
         if let Some(part) = &part
             && !entries.iter().any(|it| within(part, &it.path).is_some())
@@ -498,8 +620,8 @@ impl Finder<'_> {
                 _ => {
                     let (archive, of) = (Arc::clone(&archive), path.to_owned());
                     let member = Member { archive, of, entry };
-                    if looks.is_some_and(|it| !self.looks_so(&member, it)) {
-                        others.add(&ending_of(&name));
+                    if let Some(Err(why)) = looks.map(|it| self.look(&member, it)) {
+                        others.add_no_table(&name, why);
                         continue;
                     }
                     n_data += 1;
@@ -528,7 +650,11 @@ impl Finder<'_> {
             return Ok(());
         }
         let input = Input::File(path.to_owned());
-        if may_have_tables { self.tables(input, path) } else { self.put(input) }
+        if may_have_tables && !self.search.is_shallow {
+            self.tables(input, path)
+        } else {
+            self.put(input)
+        }
     }
 
     /// Remembers the file, or what is named within it. Returns whether it was unknown.
@@ -540,10 +666,10 @@ impl Finder<'_> {
         self.sources.seen.insert(path)
     }
 
-    /// Returns whether the start of an archive member looks like data.
-    fn looks_so(&self, member: &Member, looks: fn(&[u8]) -> bool) -> bool {
-        let copy = unpack(member, self.search.bytes_max, None, self.cancelled);
-        copy.is_ok_and(|it| csv_agent_ingest::head_of(it.path()).is_ok_and(|it| looks(&it)))
+    /// Checks the start of an archive member for data.
+    fn look(&self, member: &Member, looks: DataCheck) -> Result<(), NoData> {
+        let copy = unpack(member, self.search.bytes_max, None, self.cancelled).map_err(|_| None)?;
+        looks(&csv_agent_ingest::head_of(copy.path()).map_err(|_| None)?)
     }
 
     fn member_with_tables(&mut self, member: Member) -> anyhow::Result<()> {
@@ -556,8 +682,8 @@ impl Finder<'_> {
 
     /// Adds the sheets or tables of a file with several; adds any other file unchanged.
     fn tables(&mut self, input: Input, path: &Path) -> anyhow::Result<()> {
-        let Search { tables: wanted, bytes_max, .. } = self.search;
-        let wanted = self.part.as_ref().map_or(wanted, std::slice::from_ref);
+        let Search { tables, bytes_max, .. } = self.search.clone();
+        let wanted = self.part.clone().map_or(tables, |it| vec![it]);
         let shown = input.shown_name();
         let tables = match csv_agent_ingest::tables(path, &shown, bytes_max, self.cancelled) {
             Ok(Some(tables)) => tables,
@@ -579,10 +705,12 @@ impl Finder<'_> {
             }
         };
         self.sources.any_with_tables = true;
+        let names = tables.all().map(|it| it.trim_start_matches('/').to_owned()).collect();
+        self.sources.opened.push((input.clone(), names));
         let is_wanted = |name: &str| {
             wanted.iter().any(|it| {
                 it.eq_ignore_ascii_case(name)
-                    || glob::Pattern::new(it).is_ok_and(|it| it.matches(name))
+                    || glob::Pattern::new(&template::glob_of(it)).is_ok_and(|it| it.matches(name))
             })
         };
         let chosen: Vec<&str> = if wanted.is_empty() {
@@ -635,6 +763,10 @@ impl Finder<'_> {
     }
 
     fn skip(&mut self, shown: &str, others: &Others) {
+        if !others.no_tables.is_empty() {
+            let files = listed(&others.no_tables, NAMED_MAX);
+            self.sources.no_tables.push(format!("`{shown}`: skipped {files}"));
+        }
         let words = others.words();
         if !words.is_empty() {
             self.sources.skipped.push(format!("`{shown}`: skipped {words}"));
@@ -651,6 +783,16 @@ fn shown_names(dir: &Path) -> Vec<String> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     let names = entries.map(|it| it.file_name().to_string_lossy().into_owned());
     names.filter(|it| !it.starts_with('.')).collect()
+}
+
+/// Returns whether a directory has the parts of one table, as parallel writers create it.
+fn is_table_of_parts(dir: &Path) -> bool {
+    let names = shown_names(dir);
+    let is_part = |it: &String| kind_of(it) == FileKind::Data && it.starts_with("part-");
+    let is_called_so = dir.extension().is_some_and(|it| it.eq_ignore_ascii_case("parquet"));
+    let has_mark = names.iter().any(|it| matches!(it.as_str(), "_SUCCESS" | "_metadata"));
+    let mut data = names.iter().filter(|it| !it.starts_with('_')).peekable();
+    is_called_so || has_mark || data.peek().is_some() && data.all(is_part) || is_partitioned(dir)
 }
 
 /// Returns whether a directory has only directories such as `year=2024`, at last with Parquet files, which lack that
@@ -683,14 +825,22 @@ pub(super) fn split_part(path: &Path) -> Option<(&Path, &str)> {
     Some((file, path.strip_prefix(file).ok()?.to_str()?))
 }
 
-/// Returns what follows an archive's member in the path of a part: nothing, or a table of the member.
+/// Returns what follows an archive's member in the path of a part, which may be a pattern: nothing, or a table of the
+/// member.
 fn within<'a>(part: &'a str, member: &str) -> Option<&'a str> {
-    let rest = part.strip_prefix(member)?;
-    if rest.is_empty() { Some(rest) } else { rest.strip_prefix('/').filter(|_| has_tables(member)) }
+    let is_member = |named: &str| {
+        named == member
+            || glob::Pattern::new(&template::glob_of(named))
+                .is_ok_and(|it| it.matches_with(member, MATCHING))
+    };
+    let ends = part.match_indices('/').map(|it| it.0).chain([part.len()]);
+    let mut ends = ends.filter(|end| *end == part.len() || has_tables(member));
+    let end = ends.find(|end| is_member(&part[..*end]))?;
+    Some(part[end..].trim_start_matches('/'))
 }
 
 /// A missing path equals only itself.
-fn canonical(path: &Path) -> PathBuf {
+pub(super) fn canonical(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
@@ -701,10 +851,14 @@ pub(super) fn pattern(path: &Path) -> Option<&str> {
     (is_pattern && !path.exists()).then_some(text)
 }
 
-/// Returns whether a file is hidden: its name begins with a dot, or Excel created it beside an open
-/// workbook.
+/// Returns whether a file is hidden.
 fn is_hidden(name: &[u8]) -> bool {
-    name.starts_with(b".") || name.starts_with(b"~$")
+    name.starts_with(b".") || is_lock(Path::new(OsStr::from_bytes(name)))
+}
+
+/// Returns whether Excel created a file beside a workbook that it has open: `~$book.xlsx`.
+fn is_lock(path: &Path) -> bool {
+    path.file_name().is_some_and(|it| it.as_encoded_bytes().starts_with(b"~$"))
 }
 
 /// Skipped files.
@@ -712,6 +866,8 @@ fn is_hidden(name: &[u8]) -> bool {
 struct Others {
     /// Counts of files by ending; empty for files without one.
     by_ending: BTreeMap<String, usize>,
+    /// Those with the ending of data that are not a table, and why.
+    no_tables: Vec<String>,
     n_archives: usize,
     n_hidden: usize,
     n_links: usize,
@@ -754,6 +910,12 @@ impl Links {
 impl Others {
     fn add(&mut self, ending: &str) {
         *self.by_ending.entry(ending.to_owned()).or_default() += 1;
+    }
+
+    /// Adds a file that is called like a table and is none.
+    fn add_no_table(&mut self, name: &str, why: NoData) {
+        self.add(&format!(".{}", name.rsplit('.').next().unwrap_or_default()));
+        self.no_tables.extend(why.map(|why| format!("`{name}`, which {why}")));
     }
 
     fn words(&self) -> String {
@@ -815,10 +977,6 @@ fn kind_of(name: &str) -> FileKind {
         let ending = ending.filter(|it| !it.is_empty() && it.chars().count() <= ENDING_CHARS_MAX);
         FileKind::Other(ending.map_or_else(String::new, |it| format!(".{it}")))
     }
-}
-
-fn ending_of(name: &str) -> String {
-    format!(".{}", name.rsplit('.').next().unwrap_or_default())
 }
 
 #[cfg(test)]

@@ -83,7 +83,7 @@ pub(crate) fn find(
     let text = windows.head(syntax);
     let n_lead = leading_text::n_bytes(text);
     let shapes = shapes(text, syntax, n_lead);
-    let place = Places { text, syntax, nulls, shapes: &shapes, is_further };
+    let place = Places { text, syntax, nulls, shapes: &shapes, takes_all, is_further };
     // Records that may belong to another table say nothing about the first.
     let mut first_end = None;
     for at in place.candidates().take(PLACES_MAX) {
@@ -136,6 +136,7 @@ struct Places<'a> {
     syntax: Syntax,
     nulls: &'a Nulls,
     shapes: &'a [RecordShape],
+    takes_all: bool,
     is_further: bool,
 }
 
@@ -269,7 +270,8 @@ impl Places<'_> {
         let n_gaps = self.shapes.iter().filter(|it| it.is_behind_blank).count();
         let is_clear = n_gaps <= GAPS_MAX && ROWS_MIN < above.len() && ROWS_MIN <= rows.len();
         if *labels == pair.first_labels {
-            return Begin::No;
+            // Pages of one table repeat its names as well, so another table begins only when asked.
+            return Begin::maybe(self.takes_all);
         }
         if !self.are_names(labels) {
             let is_year = |it: &String| matches!(it.trim().parse(), Ok(1900..=2100));
