@@ -6,6 +6,7 @@
 
 mod condition;
 mod figure;
+mod groups;
 mod reader;
 mod text;
 mod tokens;
@@ -35,6 +36,17 @@ const TWICE: [&str; 9] = [
     "is repeated",
     "is duplicated",
 ];
+/// What may come after a condition, and says no more than it.
+const IN_ALL_ROWS: [&str; 6] =
+    ["in every row", "in each row", "in all rows", "for every row", "for each row", "for all rows"];
+/// Words before the columns in whose groups a value is unique. `unique per customer` may mean one for each.
+const WITHIN: [&str; 7] = [
+    "within each", "within every", "within the same", "within one", "within an", "within a",
+    "within",
+];
+/// Words before the columns in whose groups a value does not come twice.
+const IN_ONE: [&str; 8] =
+    ["in the same", "in one", "in an", "in a", "for the same", "for one", "for an", "per"];
 /// How often values come that come once.
 const ONCE: [&str; 5] = ["exactly once", "only once", "at most once", "no more than once", "once"];
 
@@ -83,6 +95,9 @@ pub(super) fn read<'a>(claim: &str, tables: &'a [ClaimTable]) -> Vec<(&'a str, F
             ClaimReader::size,
             ClaimReader::different,
             ClaimReader::counted,
+            ClaimReader::often,
+            ClaimReader::one_value,
+            ClaimReader::figures,
             ClaimReader::figure,
             ClaimReader::key,
             ClaimReader::rule,
@@ -115,11 +130,26 @@ impl ClaimReader<'_> {
                 self.attempt(|it| {
                     let then = it
                         .attempt(Self::never)
+                        .or_else(|| it.attempt(Self::allowed_values))
                         .or_else(|| it.attempt(Self::of_value))
                         .or_else(|| it.attempt(Self::either))
                         .or_else(|| it.condition())?;
                     if it.words("implies") {
                         return then.implies(it.condition()?);
+                    }
+                    if it.any(&["if and only if", "exactly if", "exactly when"]) {
+                        return then.equals(it.condition()?);
+                    }
+                    if it.words("only for") {
+                        return then.implies(it.rows_with_value()?);
+                    }
+                    if let Some(rows) =
+                        it.attempt(|it| it.words("for").then(|| it.rows_with_value()).flatten())
+                    {
+                        return rows.implies(then);
+                    }
+                    if it.any(&IN_ALL_ROWS) {
+                        return Some(then);
                     }
                     if it.any(&["only if", "only when", "only where"]) {
                         return then.implies(it.condition()?);
@@ -141,7 +171,7 @@ impl ClaimReader<'_> {
     fn never(&mut self) -> Option<RowCondition> {
         self.words("no").then_some(())?;
         let column = self.bare_column()?;
-        let (found, is_negative) = self.predicate(column)?;
+        let (found, is_negative) = self.forbidden(column)?;
         // `no a is not missing` and `no id is unique` are hardly meant.
         (!is_negative && !found.is_window).then(|| found.not())
     }
@@ -151,11 +181,23 @@ impl ClaimReader<'_> {
         let column = self.column()?;
         self.any(&["of the", "of", "in the", "in", "for the", "for", "from the", "from"])
             .then_some(())?;
-        let (of, value) = self.only_value()?;
-        (of.name != column.name).then_some(())?;
-        let value = literal(&value);
-        let rows = of.condition(&format!("{} = {value}", of.sql()), &format!("is {value}"));
+        let rows = self.rows_with_value()?;
+        (!rows.columns.contains(&column.name)).then_some(())?;
         rows.implies(self.predicate(column)?.0)
+    }
+
+    /// Reads a value, with the column or where only one has it: `MSFT`, `mode 4`.
+    fn rows_with_value(&mut self) -> Option<RowCondition> {
+        let named = self.attempt(|it| {
+            let column = it.bare_column()?;
+            Some((column, it.value(column)?))
+        });
+        let (column, value) = match named {
+            Some(named) => named,
+            None => self.only_value().map(|it| (it.0, literal(&it.1)))?,
+        };
+        let words = format!("is {value}");
+        Some(column.condition(&format!("{} = {value}", column.value_sql()), &words))
     }
 
     /// `either a is 0 or b is 'x'`
@@ -188,8 +230,10 @@ impl ClaimReader<'_> {
 
     /// `at most 5 % of emails are missing`, `email is at least 95% complete`
     fn share(&mut self) -> Option<FormClaim> {
-        let (test, of, condition) =
-            self.attempt(Self::share_of).or_else(|| self.attempt(Self::part))?;
+        let (test, of, condition) = self
+            .attempt(Self::share_of)
+            .or_else(|| self.attempt(Self::part))
+            .or_else(|| self.attempt(Self::in_share))?;
         let table = identifier(&self.table.name);
         let all = match &of {
             Some(column) => format!("count({})", identifier(column)),
@@ -242,6 +286,16 @@ impl ClaimReader<'_> {
         condition.is_presence.then_some((test, None, condition))
     }
 
+    /// `a is above b in at least half of all rows`
+    fn in_share(&mut self) -> Option<(String, Option<String>, RowCondition)> {
+        let condition = self.condition().filter(|it| !it.is_window)?;
+        self.any(&["in", "for"]).then_some(())?;
+        let test = self.percentage()?;
+        self.words("of").then_some(())?;
+        self.any(&["all the", "all", "the"]);
+        (self.any(&ROWS) || self.table_name()).then_some((test, None, condition))
+    }
+
     /// `at most 5 %`, `between 40% and 60%`, `more than half`
     fn percentage(&mut self) -> Option<String> {
         if self.words("between") {
@@ -255,8 +309,17 @@ impl ClaimReader<'_> {
     }
 
     fn percent(&mut self) -> Option<String> {
-        if self.words("half") {
-            return Some("50".to_owned());
+        let part = self.one_of(&[
+            ("half", "50"),
+            ("a third", "100.0 / 3"),
+            ("one third", "100.0 / 3"),
+            ("two thirds", "200.0 / 3"),
+            ("a quarter", "25"),
+            ("one quarter", "25"),
+            ("three quarters", "75"),
+        ]);
+        if let Some(part) = part {
+            return Some(part.to_owned());
         }
         let percent = self.number()?;
         (self.sign("%") || self.any(&["percent", "per cent"])).then_some(percent)
@@ -271,6 +334,17 @@ impl ClaimReader<'_> {
         }
         self.any(&["an", "a", "the", "its", "their"]);
         let column = self.column()?;
+        // `have choice 1`, `have a price of at least 5`
+        let test = self.attempt(|it| {
+            if it.words("of") {
+                return it.test(column);
+            }
+            let value = it.attempt(|it| it.value(column));
+            value.map(|it| column.compared("=", &it)).or_else(|| it.bounds(column))
+        });
+        if let Some(test) = test {
+            return (!is_missing).then_some(test);
+        }
         // `have no discount` may be that it is 0.
         let is_open = is_none && column.is_number();
         (!is_open).then(|| RowCondition::of_presence(&column.name, !is_missing))
@@ -335,13 +409,26 @@ impl ClaimReader<'_> {
         let columns = self
             .attempt(|it| {
                 it.words("no").then_some(())?;
-                let is_combined = it.words("combination of");
-                if is_combined {
+                let is_combined = it.any(&["combination of", "pairing of", "pair of"]);
+                let mut columns = if is_combined {
                     let (columns, "and") = it.columns()? else { return None };
-                    return it.any(&TWICE).then_some(columns);
-                }
-                let column = it.column()?;
-                it.any(&TWICE).then(|| vec![column])
+                    columns
+                } else {
+                    vec![it.column()?]
+                };
+                it.any(&TWICE).then_some(())?;
+                let groups = it.attempt(|it| it.within(&WITHIN).or_else(|| it.within(&IN_ONE)));
+                columns.extend(groups.unwrap_or_default());
+                Some(columns)
+            })
+            .or_else(|| {
+                self.attempt(|it| {
+                    let mut columns = vec![it.column()?];
+                    it.any(&["must be unique", "should be unique", "is unique", "are unique"])
+                        .then_some(())?;
+                    columns.extend(it.within(&WITHIN)?);
+                    Some(columns)
+                })
             })
             .or_else(|| {
                 self.attempt(|it| {
@@ -383,6 +470,11 @@ impl ClaimReader<'_> {
                     (is_unique && is_whole).then_some(columns)
                 })
             })?;
+        Some(self.in_one_row(&columns))
+    }
+
+    /// Returns the claim that no two rows have the same values.
+    fn in_one_row(&self, columns: &[&ClaimColumn]) -> FormClaim {
         let names: Vec<String> = columns.iter().map(|it| it.sql()).collect();
         let present: Vec<String> = names.iter().map(|it| format!("{it} is not null")).collect();
         let table = &self.table.name;
@@ -395,11 +487,18 @@ impl ClaimReader<'_> {
         let told: Vec<String> = columns.iter().map(|it| format!("`{}`", it.name)).collect();
         let reading = format!("no two rows of `{table}` have the same {}", told.join(" and "));
         let columns = columns.iter().map(|it| it.name.clone()).collect();
-        Some(FormClaim { sql, reading, columns: self.named(&columns) })
+        FormClaim { sql, reading, columns: self.named(&columns) }
     }
 }
 
-impl ClaimReader<'_> {
+impl<'a> ClaimReader<'a> {
+    /// Reads the columns in whose groups values are looked at: `within the same day and shop`.
+    fn within(&mut self, words: &[&str]) -> Option<Vec<&'a ClaimColumn>> {
+        self.any(words).then_some(())?;
+        let (columns, "and") = self.columns()? else { return None };
+        Some(columns)
+    }
+
     /// `order_id is the primary key`, `order_id and line form a primary key`
     fn primary_key(&mut self) -> Option<FormClaim> {
         let (columns, "and") = self.columns()? else { return None };
@@ -433,11 +532,12 @@ fn reference<'a>(
     let mut found: Vec<(&str, FormClaim)> = Vec::new();
     for table in tables {
         let mut left = ClaimReader { claim, tokens, at: 0, table, names_table: false };
-        let Some(column) = left.column().filter(|_| left.names_table) else { continue };
+        let Some(column) = left.column() else { continue };
         let verbs = [
             "must exist in", "should exist in", "must be in", "should be in", "is in", "are in",
             "exists in", "exist in", "refers to", "references", "occurs in", "appears in",
-            "is found in",
+            "is found in", "also appears in", "also exists in", "also occurs in", "is also in",
+            "is listed in", "are listed in", "must appear in",
         ];
         if !left.any(&verbs) {
             continue;

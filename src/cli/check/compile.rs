@@ -17,7 +17,7 @@ use csv_agent_types::conversation::Question;
 use csv_agent_types::event::{Body, Event};
 use csv_agent_types::status::{BUILTIN, Failure, FailureKind, StopReason};
 
-use super::claims::{self, ClaimColumn, ClaimTable, FormClaim};
+use super::claims::{self, ClaimColumn, ClaimTable, FormClaim, NUMBERS};
 use super::lock::CompiledClaim;
 use super::misread::{YEARS, advice, misread, words};
 use crate::describe::{self, Described};
@@ -31,9 +31,9 @@ const VALUES_MAX: u64 = 100;
 /// Words for a part of the rows.
 const SHARES: [&str; 4] = ["percent", "percentage", "share", "half"];
 /// Words that make a bound with `or` before them: `5 or more`.
-const BOUNDS: [&str; 12] = [
+const BOUNDS: [&str; 14] = [
     "more", "less", "above", "below", "greater", "higher", "lower", "fewer", "later", "earlier",
-    "over", "equal",
+    "over", "equal", "older", "younger",
 ];
 /// Words for rows that are counted.
 const ROWS: [&str; 4] = ["rows", "records", "entries", "lines"];
@@ -282,8 +282,23 @@ fn uncomputed<'a>(claim: &'a str, sql: &str) -> Option<&'a str> {
 /// Returns a number of a claim that its statement does not have.
 fn uncounted<'a>(claim: &'a str, sql: &str) -> Option<&'a str> {
     let digits = |it: &str| it.trim_end_matches('%').replace(',', "");
-    let is_number = |it: &&str| digits(it).parse::<f64>().is_ok();
-    words(claim).filter(is_number).find(|it| {
+    let is_number = |it: &str| digits(it).parse::<f64>().is_ok();
+    let all: Vec<&str> = words(claim).collect();
+    // `at least one` is a number, and `one of these` and `no two` are none.
+    let before = |at: usize| at.checked_sub(1).map_or("", |it| all[it]);
+    let is_count = |at: usize, n: usize| match n {
+        0 => false,
+        1 => ["least", "most", "exactly"].contains(&before(at)),
+        _ => before(at) != "no",
+    };
+    let spelled = all.iter().enumerate().find(|(at, it)| {
+        let n = NUMBERS.iter().position(|number| it.eq_ignore_ascii_case(number));
+        n.is_some_and(|n| is_count(*at, n) && !sql.contains(&n.to_string()))
+    });
+    if let Some((_, word)) = spelled {
+        return Some(word);
+    }
+    all.iter().copied().filter(|it| is_number(it)).find(|it| {
         // With a sign or without, and as the statement writes it: 5.0 as 5.
         let number = digits(it).parse::<f64>().unwrap_or_default();
         // `after 2011` is from the first day of 2012.
@@ -344,6 +359,9 @@ mod tests {
         let sql = "select * from t where not (a >= 1 and b <= 2.5) and c <= 1000";
         assert_eq!(uncounted("a is at least 1.0, b at most 2.5, and c 1,000.", sql), None);
         assert_eq!(uncounted("at most 7 of them", sql), Some("7"));
+        assert_eq!(uncounted("each has at least three of them", sql), Some("three"));
+        assert_eq!(uncounted("no two of them, and one is missing", sql), None);
+        assert_eq!(uncounted("at least one of them", "where a >= b"), Some("one"));
         assert_eq!(uncounted("no day is after 2011", "day >= date '2012-01-01'"), None);
     }
 

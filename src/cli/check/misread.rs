@@ -56,12 +56,13 @@ pub(super) fn misread(claim: &str, sql: &str, catalog: &Catalog) -> Option<Strin
         .or_else(|| gap(&words, catalog))
         .or_else(|| presence(&words, sql, catalog))
         .or_else(|| figure(&words, sql, catalog))
-        .or_else(|| number_of(&words, sql))
+        .or_else(|| number_of(&words, sql, catalog))
         .or_else(|| alternatives(claim, sql))
         .or_else(|| each_or_all(&words, sql))
         .or_else(|| no_more(&words, sql))
         .or_else(|| none_of(&words, sql, catalog))
-        .or_else(|| longer(&words, sql, catalog))
+        .or_else(|| ordered_text(sql, catalog))
+        .or_else(|| condition(&words, sql))
         .or_else(|| difference(&words, sql))
         .or_else(|| since(&words, sql))
         .or_else(|| counted(&words, sql, catalog))
@@ -75,10 +76,12 @@ pub(super) fn advice(claim: &str) -> Option<&'static str> {
     let words = lower_words(claim);
     let has = |all: &[&str]| words.iter().any(|it| all.contains(&it.as_str()));
     let has_quotes = claim.contains(['\'', '"', '“']);
-    if !has_quotes && has(&["matches", "match"]) {
+    let is_pattern = claim.contains(['^', '[', '\\', '*', '+', '$', '{']);
+    if !has_quotes && is_pattern && has(&["matches", "match"]) {
         return Some("put the regular expression in quotes");
     }
-    if !has_quotes && has(&["starts", "ends", "begins", "contains"]) && has(&["with", "contains"]) {
+    let is_of_text = has(&["starts", "ends", "begins", "contains"]) && has(&["with", "contains"]);
+    if !has_quotes && is_of_text && !has(&PRESENCE) {
         return Some("put the text in quotes");
     }
     if has(&["ascending", "descending", "sorted", "increasing", "decreasing", "increases"]) {
@@ -95,7 +98,8 @@ pub(super) fn advice(claim: &str) -> Option<&'static str> {
     let is_number = |it: &String| it.parse::<f64>().is_ok();
     let is_counted = words.first().is_some_and(|it| it == "there")
         && words.iter().any(|it| is_number(it) || NUMBERS.contains(&it.as_str()));
-    is_counted.then_some("count `rows`, or `different` values, as in `there are 6 different …`")
+    let is_open = is_counted && !has(&["row", "rows"]);
+    is_open.then_some("count `rows`, or `different` values, as in `there are 6 different …`")
 }
 
 /// Returns the words and numbers of a claim.
@@ -165,8 +169,14 @@ fn presence(words: &[String], sql: &str, catalog: &Catalog) -> Option<String> {
 /// Returns why a word for a number of many values was left out: `the latest day is 2024-01-01`.
 fn figure(words: &[String], sql: &str, catalog: &Catalog) -> Option<String> {
     let word = words.iter().find(|it| FIGURES.contains(&it.as_str()))?;
-    let is_read =
-        FUNCTIONS.iter().any(|it| sql.contains(it)) || is_name_or_text(word, sql, catalog);
+    // `minimum temperature` is `temp_min`.
+    let is_name = |column: &Column| {
+        let parts = dataset_names::words(&column.name);
+        parts.iter().any(|it| 2 < it.len() && word.starts_with(it.as_str()))
+    };
+    let is_read = FUNCTIONS.iter().any(|it| sql.contains(it))
+        || is_name_or_text(word, sql, catalog)
+        || columns(catalog).any(is_name);
     (!is_read).then(|| format!("`{word}` is left out: write `the {word} COLUMN is at least …`"))
 }
 
@@ -205,25 +215,55 @@ fn none_of(words: &[String], sql: &str, catalog: &Catalog) -> Option<String> {
     )
 }
 
-/// Returns why the order of texts was taken for their length.
-fn longer(words: &[String], sql: &str, catalog: &Catalog) -> Option<String> {
-    let word = words.iter().find(|it| *it == "longer" || *it == "shorter")?;
-    let is_ordered = |it: &Column| {
+/// Returns why the order of texts was taken for their length or for a number: `every name wins at least one round`.
+fn ordered_text(sql: &str, catalog: &Catalog) -> Option<String> {
+    let is_ordered = |it: &&Column| {
+        let places = sql.match_indices(&*it.name).map(|place| sql.split_at(place.0));
+        let mut places = places.map(|(before, rest)| (before, &rest[it.name.len()..]));
         it.dtype == DType::String
-            && [">", "<"].iter().any(|sign| sql.contains(&format!("{} {sign}", it.name)))
+            && places.any(|(before, rest)| {
+                let is_part = before.ends_with(|it: char| it.is_alphanumeric() || it == '_');
+                let rest = rest.trim_start_matches('"');
+                !is_part && [" > ", " < ", " >= ", " <= "].iter().any(|it| rest.starts_with(it))
+            })
     };
-    columns(catalog)
-        .any(is_ordered)
-        .then(|| format!("`{word}` needs a number of characters, or write the rule as `sql`"))
+    let column = &columns(catalog).find(is_ordered)?.name;
+    Some(format!(
+        "`{column}` is text, which is not more or less: name a number of characters, or write the rule as `sql`"
+    ))
 }
 
-/// Returns why a number of things was taken for their values: `there are between 5 and 9 flights`.
-fn number_of(words: &[String], sql: &str) -> Option<String> {
+/// Returns why a condition was taken for a part of the rule: `where the winner is A, B is below C`.
+fn condition(words: &[String], sql: &str) -> Option<String> {
+    const CONDITIONS: [&str; 4] = ["if", "when", "whenever", "where"];
+    let word = words.iter().find(|it| CONDITIONS.contains(&it.as_str()))?;
+    sql.contains("\nwhere not (").then(|| {
+        format!("`{word}` is not read reliably: write `if …, then …`, or the rule as `sql`")
+    })
+}
+
+/// Returns why a number of things was taken for their values, `there are between 5 and 9 flights`, or one of values for
+/// one of rows, `there are eleven firms`.
+fn number_of(words: &[String], sql: &str, catalog: &Catalog) -> Option<String> {
     let is_number = |it: &&String| it.parse::<f64>().is_ok();
     let is_number_of = words.first().is_some_and(|it| it == "there");
+    let counted = sql.split(" as holds\nfrom ").nth(1).and_then(|it| it.split(')').next());
+    let is_of_all = counted.is_some_and(|it| !it.contains("where"));
+    let values = words.get(2..4).and_then(|it| it.iter().find(|it| is_values(it, catalog)));
+    if let Some(values) = values.filter(|_| is_number_of && is_of_all) {
+        return Some(format!("it counts rows: write `… different {values}`, or `… rows`"));
+    }
     let n = words.iter().take(6).find(is_number).filter(|it| *it != "1")?;
     (is_number_of && sql.contains("count(*) >= 1 as holds"))
         .then(|| format!("`{n} …` may be a number of rows: write `{n} rows`, or `{n} different …`"))
+}
+
+/// Returns whether a word is a column in the plural, and no table.
+fn is_values(word: &str, catalog: &Catalog) -> bool {
+    let is_plural =
+        |name: &str| dataset_names::words(name).pop().is_some_and(|it| format!("{it}s") == word);
+    let is_table = |name: &str| dataset_names::words(name).pop().is_some_and(|it| it == word);
+    columns(catalog).any(|it| is_plural(&it.name)) && !catalog.iter().any(|it| is_table(it.0))
 }
 
 /// Returns why one of several values was taken for a condition of its own: `they are a, b or c`.
@@ -276,8 +316,15 @@ fn counted(words: &[String], sql: &str, catalog: &Catalog) -> Option<String> {
     if words.iter().any(|it| ["different", "distinct", "unique"].contains(&it.as_str())) {
         return None;
     }
-    let stem = |it: &str| it.trim_end_matches('s').to_lowercase();
+    let stem = |it: &str| {
+        let it = it.trim_end_matches('s').to_lowercase();
+        it.strip_suffix("ie").map(|it| format!("{it}y")).unwrap_or(it)
+    };
     let noun = dataset_names::words(name).pop().map(|it| stem(&it))?;
+    // Of `death_date`, 5 deaths are no dates.
+    if !words.iter().any(|it| stem(it) == noun) {
+        return Some(format!("it counts `{name}`: write `… different {name}`, or `… rows`"));
+    }
     let is_table = catalog.iter().any(|it| {
         let last = dataset_names::words(it.0).pop();
         last.is_some_and(|it| stem(&it) == noun) && words.iter().any(|it| stem(it) == noun)
@@ -371,9 +418,11 @@ mod tests {
     #[track_caller]
     fn check(claim: &str, sql: &str, is_misread: bool) {
         let mut catalog = Catalog::default();
-        let names = ["type", "death_date", "temp_min", "temp_max", "amount", "status", "name"];
-        let mut columns = Vec::from(names.map(|it| Column::new(it, DType::String, Some(0))));
-        columns.push(Column::new("price", DType::Int64, Some(0)));
+        let texts = ["type", "status", "name"].map(|it| Column::new(it, DType::String, Some(0)));
+        let numbers = ["temp_min", "temp_max", "amount", "price"];
+        let numbers = numbers.map(|it| Column::new(it, DType::Int64, Some(0)));
+        let mut columns: Vec<Column> = texts.into_iter().chain(numbers).collect();
+        columns.push(Column::new("death_date", DType::Date, Some(0)));
         catalog.insert("t".to_owned(), Dataset { columns, ..dataset(3) });
         let why = misread(claim, &format!("select * from t where {sql}"), &catalog);
         assert_eq!(why.is_some(), is_misread, "{claim}: {why:?}");
@@ -409,6 +458,9 @@ mod tests {
         check("the average amount is 5", "not (avg(amount) = 5)", false);
         check("there are between 5 and 9 names", "count(*) >= 1 as holds", true);
         check("there is at least 1 name", "count(*) >= 1 as holds", false);
+        check("there are eleven names", "count(*) = 11 as holds\nfrom t)", true);
+        check("there are eleven names", "count(*) = 11 as holds\nfrom t\nwhere a)", false);
+        check("there are eleven ts", "count(*) = 11 as holds\nfrom t)", false);
         check("amount is no more than 5 at any time", "amount <= 5", true);
         check("amount is no more than 5", "not (amount <= 5)", false);
         check("no amount is more than 5", "amount > 5", false);
@@ -416,7 +468,13 @@ mod tests {
         check("the rows have no price", "not (price is null)", true);
         check("the rows have no name", "not (name is null)", false);
         check("name is longer than status", "not (name > status)", true);
+        check("every status has at least one name", "not (status >= name)", true);
+        check("name is not status", "not (name <> status)", false);
         check("price is longer than 5", "not (price > 5)", false);
+        check("where name is a, price is 5", "x\nwhere not (name = 'a' and price = 5)", true);
+        check("where name is a, price is 5", "x\nwhere name = 'a' and not (price = 5)", false);
+        check("every type has at most 5 deaths", "count(distinct death_date) > 5", true);
+        check("every type has at most 5 dates", "count(distinct death_date) > 5", false);
         let both = "qualify count(*) over (partition by type, name) > 1";
         check("type and name are unique", both, true);
         check("type and name together are unique", both, false);

@@ -153,7 +153,11 @@ impl<'a> Trial<'a> {
                 let variants = match examples {
                     Examples::Many => many(&table, columns),
                     Examples::One if columns.is_empty() => larger(&table, columns, self.sql),
-                    Examples::One if self.sql.contains("count(distinct") => {
+                    Examples::One
+                        if ["count(distinct", "filter ("]
+                            .iter()
+                            .any(|it| self.sql.contains(it)) =>
+                    {
                         let larger = larger(&table, columns, self.sql);
                         one(&table, columns, self.sql).into_iter().chain(larger).collect()
                     }
@@ -276,10 +280,10 @@ fn one(table: &str, columns: &[&Column], sql: &str) -> Vec<String> {
     examples
 }
 
-/// Returns examples with one row more than each number of a statement, which may be a bound of the number of rows.
-/// The numbers and texts of the columns are different in all of them.
+/// Returns examples with as many rows as each number of a statement, which may be a bound of the number of rows, and
+/// with one row more. The numbers and texts of the columns are different in all of them, or missing.
 fn larger(table: &str, columns: &[&Column], sql: &str) -> Vec<String> {
-    let numbered: Vec<String> = columns
+    let numbered = columns
         .iter()
         .filter_map(|it| {
             let dtype = match it.dtype {
@@ -290,21 +294,26 @@ fn larger(table: &str, columns: &[&Column], sql: &str) -> Vec<String> {
             };
             Some(format!("cast(row_number() over () as {dtype}) as {}", identifier(&it.name)))
         })
-        .collect();
+        .collect::<Vec<_>>();
+    let names = columns.iter().map(|it| identifier(&it.name));
+    let missing = names.map(|it| format!("nullif({it}, {it}) as {it}")).collect::<Vec<_>>();
     let words = sql.split(|it: char| !it.is_ascii_alphanumeric() && it != '_');
     let bounds = words.filter_map(|it| it.parse::<u64>().ok()).filter(|it| *it <= BOUND_MAX);
-    let example = |bound: u64| {
-        let (n, times) = (SERIES_MAX.min(bound + 1), bound / SERIES_MAX + 1);
+    let example = |n_rows: u64| {
+        let (n, times) = (SERIES_MAX.min(n_rows), n_rows.saturating_sub(1) / SERIES_MAX + 1);
         let rows = format!(
             "select one.* from (select * from {table} limit 1) as one \
-             cross join generate_series(1, {n}) as a cross join generate_series(1, {times}) as b"
+             cross join generate_series(1, {n}) as a cross join generate_series(1, {times}) as b limit {n_rows}"
         );
-        match &numbered[..] {
-            [] => rows,
-            numbered => format!("select * replace ({}) from ({rows}) as more", numbered.join(", ")),
-        }
+        [&numbered, &missing].map(|changed| match &changed[..] {
+            [] => rows.clone(),
+            changed => format!("select * replace ({}) from ({rows}) as more", changed.join(", ")),
+        })
     };
-    bounds.take(COLUMNS_MAX).map(example).collect()
+    let mut examples: Vec<String> =
+        bounds.take(COLUMNS_MAX).flat_map(|it| [it, it + 1]).flat_map(example).collect();
+    examples.dedup();
+    examples
 }
 
 fn base(table: &str) -> String {

@@ -80,6 +80,18 @@ impl RowCondition {
         })
     }
 
+    /// Returns the condition that both are true, or none of them. Returns None if one of them is about other rows.
+    pub(super) fn equals(self, other: RowCondition) -> Option<RowCondition> {
+        (!self.is_window && !other.is_window).then(|| RowCondition {
+            sql: format!("({}) = ({})", self.sql, other.sql),
+            words: format!("{} if and only if {}", self.words, other.words),
+            columns: self.columns.into_iter().chain(other.columns).collect(),
+            is_window: false,
+            is_presence: false,
+            broken: None,
+        })
+    }
+
     /// Returns the condition that the second is true wherever the first is. Returns None if one of them is about other
     /// rows, because these may be all rows or some.
     pub(super) fn implies(self, then: RowCondition) -> Option<RowCondition> {

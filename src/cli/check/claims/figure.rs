@@ -1,10 +1,13 @@
 //! Claims about numbers of rows, of different values, and about what is computed of a column.
 
+use std::collections::BTreeSet;
+
 use csv_agent_text::sql::{identifier, literal};
 use csv_agent_types::catalog::DType;
 
+use super::condition::RowCondition;
 use super::reader::{AUXILIARIES, ClaimReader, OR_MORE, TOLERANCE};
-use super::{ClaimColumn, FormClaim, ONCE, ROWS};
+use super::{ClaimColumn, FormClaim, ROWS};
 
 /// What is computed of numbers, with its function and its name in results.
 const OF_NUMBERS: [(&str, (&str, &str)); 20] = [
@@ -104,15 +107,24 @@ impl<'a> ClaimReader<'a> {
         Some(FormClaim { sql, reading, columns: vec![format!("{table}.{}", column.name)] })
     }
 
-    /// `age is missing in at most 2 rows`, `each variety occurs exactly 12 times`
+    /// `age is missing in at most 2 rows`, `only two rows lack an age`
     pub(super) fn counted(&mut self) -> Option<FormClaim> {
-        if let Some(found) = self.attempt(Self::often) {
-            return Some(found);
-        }
-        let condition = self.condition().filter(|it| !it.is_window)?;
-        self.any(&["in", "for", "on"]).then_some(())?;
-        let test = self.count(false)?;
-        (self.any(&ROWS) || self.table_name()).then_some(())?;
+        let (condition, test) = self
+            .attempt(|it| {
+                let condition =
+                    it.attempt(Self::permitted).or_else(|| it.attempt(Self::condition))?;
+                it.any(&["in", "for", "on"]).then_some(())?;
+                let test = it.count(false)?;
+                (it.any(&ROWS) || it.table_name()).then_some((condition, test))
+            })
+            .or_else(|| {
+                self.attempt(|it| {
+                    let test = it.count(false)?;
+                    (it.any(&ROWS) || it.table_name()).then_some(())?;
+                    Some((it.has_column()?, test))
+                })
+            })
+            .filter(|it| !it.0.is_window)?;
         let sql = format!(
             "select *\nfrom (select count(*) filter (where {}) as n from {}) as size\nwhere not ({test})",
             condition.sql,
@@ -122,27 +134,53 @@ impl<'a> ClaimReader<'a> {
         Some(FormClaim { sql, reading, columns: self.named(&condition.columns) })
     }
 
-    /// `each variety occurs exactly 12 times`, `each id occurs once`
-    fn often(&mut self) -> Option<FormClaim> {
-        self.any(&["each", "every"]).then_some(())?;
-        let column = self.bare_column()?;
-        self.any(&["occurs", "appears", "is used", "must occur", "must appear"]).then_some(())?;
-        let test = if self.any(&ONCE) {
-            "n = 1".to_owned()
-        } else if self.any(&["exactly twice", "twice"]) {
-            "n = 2".to_owned()
-        } else {
-            let test = self.count(true)?;
-            self.words("times").then_some(test)?
+    /// `age may be missing`, which is followed by how often
+    fn permitted(&mut self) -> Option<RowCondition> {
+        let column = self.column()?;
+        self.any(&["may be", "can be"]).then(|| self.test(column)).flatten()
+    }
+
+    /// `the average price of a is higher than the average cost`, `the average price for MSFT is above that for IBM`
+    pub(super) fn figures(&mut self) -> Option<FormClaim> {
+        let (column, function, _) = self.computed()?;
+        let rows = self.attempt(Self::some_rows);
+        let is_negative = self.one_of(&AUXILIARIES).unwrap_or_default();
+        let op = self.comparison().filter(|it| it.contains(['<', '>']) && *it != "<>")?;
+        let computed = self.attempt(Self::computed);
+        if computed.is_none() {
+            self.words("that");
+            rows.as_ref()?;
+        }
+        let other_rows = self.attempt(Self::some_rows);
+        // `than for mode 3`: what is computed is the same.
+        let (other, of_other) = match computed {
+            Some((other, of_other, _)) => (other, of_other),
+            None => (column, other_rows.as_ref().map(|_| function.clone())?),
         };
-        let (table, name) = (&self.table.name, column.sql());
+        column.is_like(other).then_some(())?;
+        let amount = |function: &str, rows: &Option<RowCondition>| match rows {
+            Some(rows) => format!("{function} filter (where {})", rows.sql),
+            None => function.to_owned(),
+        };
+        let (first, second) = (amount(&function, &rows), amount(&of_other, &other_rows));
+        let table = &self.table.name;
+        let test = format!("first_figure {op} second_figure");
+        let broken = if is_negative { test } else { format!("not ({test})") };
         let sql = format!(
-            "select {name}, count(*) as n\nfrom {}\nwhere {name} is not null\ngroup by {name}\nhaving not ({})",
-            identifier(table),
-            test.replace("n ", "count(*) ")
+            "select *\nfrom (select {first} as first_figure, {second} as second_figure from {}) as figures\nwhere {broken}",
+            identifier(table)
         );
-        let reading = format!("the number of rows of each `{}` of `{table}`: {test}", column.name);
-        Some(FormClaim { sql, reading, columns: vec![format!("{table}.{}", column.name)] })
+        let not = if is_negative { "not " } else { "" };
+        let reading = format!("in `{table}`: {not}{first} {op} {second}");
+        let mut columns = BTreeSet::from([column.name.clone(), other.name.clone()]);
+        columns.extend(rows.into_iter().chain(other_rows).flat_map(|it| it.columns));
+        Some(FormClaim { sql, reading, columns: self.named(&columns) })
+    }
+
+    /// `of MSFT`, `for mode 4`
+    fn some_rows(&mut self) -> Option<RowCondition> {
+        self.any(&["of the", "of", "in the", "in", "for the", "for", "from"]).then_some(())?;
+        self.rows_with_value()
     }
 
     /// `the average price is below 100`, `the latest date of MSFT is 2010-03-01`, `total amount per symbol is at least 5`
@@ -152,13 +190,13 @@ impl<'a> ClaimReader<'a> {
             it.any(&["of the", "of", "in the", "in", "for the", "for", "from"]).then_some(())?;
             it.only_value()
         });
-        let groups = ["per", "of each", "of every", "for each", "for every", "in each", "in every"];
-        let group = self.attempt(|it| it.any(&groups).then(|| it.bare_column()).flatten());
+        let group = self.attempt(Self::each);
         let is_negative = self.one_of(&AUXILIARIES);
         // `the maximum is 9` may mean `at most 9`.
         let is_end =
             column.is_number() && (function.starts_with("max") || function.starts_with("min"));
         let test = self.figure_test(column, &name, is_end)?;
+        let group = group.or_else(|| self.attempt(Self::each));
         let table = &self.table.name;
         let mut columns = vec![column];
         let (mut wanted, mut rest, mut of) = (String::new(), String::new(), String::new());
@@ -186,6 +224,12 @@ impl<'a> ClaimReader<'a> {
         let reading = format!("in `{table}`, `{name}`{of}: {not}{test}");
         let columns = columns.iter().map(|it| it.name.clone()).collect();
         Some(FormClaim { sql, reading, columns: self.named(&columns) })
+    }
+
+    /// `for each site`
+    fn each(&mut self) -> Option<&'a ClaimColumn> {
+        let words = ["per", "of each", "of every", "for each", "for every", "in each", "in every"];
+        self.any(&words).then(|| self.bare_column()).flatten()
     }
 
     /// Reads what is computed of a column, as a function and a name.
@@ -224,6 +268,12 @@ impl<'a> ClaimReader<'a> {
         }
         let mut tests = Vec::new();
         loop {
+            let sign = [("positive", "> 0"), ("negative", "< 0"), ("non negative", ">= 0")];
+            if column.is_number()
+                && let Some(sign) = self.one_of(&sign)
+            {
+                return Some(format!("{name} {sign}")).filter(|_| tests.is_empty());
+            }
             let op = self.comparison().or_else(|| self.words("exactly").then_some("="));
             let value = self.value(column)?;
             let op = op.or_else(|| self.one_of(&OR_MORE)).or((!is_end).then_some("="))?;

@@ -265,8 +265,10 @@ impl<'a> ClaimReader<'a> {
             }
             it.at += n;
             // `total value` may be another column.
-            for word in ["column", "field", "values", "value"] {
-                let is_column = it.table.columns.iter().any(|it| it.words == [word]);
+            for word in column.nouns() {
+                let mut columns = it.table.columns.iter().map(|it| it.words.as_slice());
+                let is_column =
+                    columns.any(|it| it == [*word] || it == [word.trim_end_matches('s')]);
                 if !is_column && it.words(word) {
                     break;
                 }
@@ -369,9 +371,9 @@ impl<'a> ClaimReader<'a> {
         self.words("nor").then_some(())?;
         let second = self.column()?;
         let at = self.at;
-        let (one, is_negative) = self.predicate(first)?;
+        let (one, is_negative) = self.forbidden(first)?;
         self.at = at;
-        let (other, _) = self.predicate(second)?;
+        let (other, _) = self.forbidden(second)?;
         let is_plain = !is_negative && !one.is_window;
         is_plain.then(|| RowCondition::joined(vec![one.not(), other.not()], "and"))?
     }
@@ -443,6 +445,19 @@ impl<'a> ClaimReader<'a> {
             None if self.is_at_verb() => false,
             None => return None,
         };
+        self.said(column, is_negative)
+    }
+
+    /// Reads what no value may be, with the verb: `may be null`.
+    pub(super) fn forbidden(&mut self, column: &ClaimColumn) -> Option<(RowCondition, bool)> {
+        if self.any(&["may be", "can be", "may ever be", "can ever be"]) {
+            return self.said(column, false);
+        }
+        self.predicate(column)
+    }
+
+    /// Reads what comes after the verb.
+    fn said(&mut self, column: &ClaimColumn, is_negative: bool) -> Option<(RowCondition, bool)> {
         // `contains only digits` is read with the characters.
         if self.is_at("only")
             && !["contains", "contain", "has", "have"].iter().any(|it| self.is_next(it))
@@ -506,7 +521,7 @@ impl<'a> ClaimReader<'a> {
             "contains", "contain", "starts", "start", "begins", "begin", "ends", "end", "matches",
             "match", "has", "have", "equals", "equal", "exceeds", "exceed", "lies", "lie", "comes",
             "come", "follows", "follow", "precedes", "consists", "consist", "only", "differs",
-            "differ",
+            "differ", "takes", "take",
         ];
         if self.is_at("not") && self.is_next("in") {
             return true;
@@ -526,7 +541,9 @@ impl<'a> ClaimReader<'a> {
 
     /// Reads one thing that is said of a column.
     pub(super) fn test(&mut self, column: &ClaimColumn) -> Option<RowCondition> {
-        self.property(column).or_else(|| self.attempt(|it| it.one_of_values(column)))
+        self.property(column)
+            .or_else(|| self.attempt(|it| it.only_values(column)))
+            .or_else(|| self.attempt(|it| it.one_of_values(column)))
     }
 
     /// Reads one thing that is said of a column, but not its value.
@@ -610,11 +627,18 @@ impl<'a> ClaimReader<'a> {
     }
 
     /// Reads a comparison with a value, or with two.
-    fn bounds(&mut self, column: &ClaimColumn) -> Option<RowCondition> {
+    pub(super) fn bounds(&mut self, column: &ClaimColumn) -> Option<RowCondition> {
         let sql = column.value_sql();
         self.any(&["lies", "lie", "comes", "come"]);
         let is_range = self.any(&[
-            "between", "in the range from", "in the range of", "in the range", "within", "from",
+            "between",
+            "in the range from",
+            "in the range of",
+            "in the range",
+            "in the interval from",
+            "in the interval of",
+            "within",
+            "from",
         ]);
         if is_range {
             if let Some(found) = self.attempt(|it| it.between_columns(column)) {
@@ -672,27 +696,14 @@ impl<'a> ClaimReader<'a> {
 
     /// Reads one of several values, or one.
     fn one_of_values(&mut self, column: &ClaimColumn) -> Option<RowCondition> {
-        self.any(&[
-            "one of the values",
-            "one of the following",
-            "one of",
-            "any of",
-            "in",
-            "exactly",
-        ]);
+        let is_list =
+            self.any(&["one of the values", "one of the following", "one of", "any of", "in"]);
+        self.words("exactly");
         let is_open = self.sign("(");
         let mut values = vec![self.value(column)?];
-        loop {
-            let next = self.attempt(|it| {
-                let comma = it.sign(",");
-                let word = it.words("or") || is_open && it.words("and");
-                (comma || word).then(|| it.value(column)).flatten()
-            });
-            match next {
-                Some(value) => values.push(value),
-                None => break,
-            }
-        }
+        let words: &[&str] = if is_open { &["or", "and"] } else { &["or"] };
+        let more = self.attempt(|it| it.more_values(column, words, is_list || is_open));
+        values.extend(more.into_iter().flatten());
         if is_open && !self.sign(")") {
             return None;
         }
@@ -700,14 +711,63 @@ impl<'a> ClaimReader<'a> {
         if self.one_of(&OR_MORE).is_some() {
             return None;
         }
-        Some(match &values[..] {
-            [value] => column.compared("=", value),
-            values => {
-                let list = values.join(", ");
-                let sql = format!("{} in ({list})", column.value_sql());
-                column.condition(&sql, &format!("is one of {list}"))
-            }
-        })
+        Some(column.one_of(&values))
+    }
+
+    /// Reads the rest of a list: `, b or c`. Where nothing says that there is one, a list without such a word is none:
+    /// the comma may begin what comes after a condition, as in `if a is x, y is 5`.
+    fn more_values(
+        &mut self,
+        column: &ClaimColumn,
+        words: &[&str],
+        is_list: bool,
+    ) -> Option<Vec<String>> {
+        let mut values = Vec::new();
+        let mut is_list = is_list;
+        while let Some((value, is_joined)) = self.attempt(|it| {
+            let comma = it.sign(",");
+            let is_joined = it.any(words);
+            if comma || is_joined { Some((it.value(column)?, is_joined)) } else { None }
+        }) {
+            values.push(value);
+            is_list |= is_joined;
+        }
+        is_list.then_some(values)
+    }
+
+    /// `takes only the values a, b and c`
+    fn only_values(&mut self, column: &ClaimColumn) -> Option<RowCondition> {
+        self.any(&[
+            "takes only the values",
+            "take only the values",
+            "only takes the values",
+            "takes one of the values",
+            "has only the values",
+            "only has the values",
+            "contains only the values",
+            "only contains the values",
+        ])
+        .then_some(())?;
+        self.list(column)
+    }
+
+    /// `the allowed values of status are a, b and c`
+    pub(super) fn allowed_values(&mut self) -> Option<RowCondition> {
+        self.words("the");
+        self.words("only");
+        self.any(&["allowed values", "permitted values", "valid values", "possible values"])
+            .then_some(())?;
+        self.any(&["of", "for", "in"]).then_some(())?;
+        let column = self.column()?;
+        self.words("are").then_some(())?;
+        self.list(column)
+    }
+
+    /// `a, b and c`, which are all values
+    fn list(&mut self, column: &ClaimColumn) -> Option<RowCondition> {
+        let mut values = vec![self.value(column)?];
+        values.extend(self.more_values(column, &["and", "or"], false)?);
+        Some(column.one_of(&values))
     }
 
     /// Reads a value of the type of a column, as SQL.
@@ -785,12 +845,23 @@ impl ClaimColumn {
         identifier(&self.name)
     }
 
+    /// Returns words that may come after the name, and say no more than it.
+    fn nouns(&self) -> &'static [&'static str] {
+        match self.dtype {
+            DType::String => {
+                &["column", "field", "values", "value", "codes", "code", "names", "name"]
+            }
+            DType::Date => &["column", "field", "values", "value", "dates", "date"],
+            _ => &["column", "field", "values", "value"],
+        }
+    }
+
     pub(super) fn is_number(&self) -> bool {
         matches!(self.dtype, DType::Int64 | DType::Float64)
     }
 
     /// Returns whether values of both can be compared.
-    fn is_like(&self, other: &ClaimColumn) -> bool {
+    pub(super) fn is_like(&self, other: &ClaimColumn) -> bool {
         self.dtype == other.dtype || self.is_number() && other.is_number()
     }
 
@@ -812,7 +883,16 @@ impl ClaimColumn {
         RowCondition { is_window: true, ..self.condition(&sql, "is in no other row") }
     }
 
-    fn compared(&self, op: &str, value: &str) -> RowCondition {
+    fn one_of(&self, values: &[String]) -> RowCondition {
+        if let [value] = values {
+            return self.compared("=", value);
+        }
+        let list = values.join(", ");
+        let sql = format!("{} in ({list})", self.value_sql());
+        self.condition(&sql, &format!("is one of {list}"))
+    }
+
+    pub(super) fn compared(&self, op: &str, value: &str) -> RowCondition {
         self.condition(&format!("{} {op} {value}", self.value_sql()), &format!("{op} {value}"))
     }
 }
@@ -820,6 +900,9 @@ impl ClaimColumn {
 impl ClaimReader<'_> {
     /// Reads a comparison of computed numbers: `total = quantity * price within 0.01`.
     fn arithmetic(&mut self) -> Option<RowCondition> {
+        if let Some(found) = self.attempt(Self::added).or_else(|| self.attempt(Self::apart)) {
+            return Some(found);
+        }
         let left = self.sum()?;
         let is_said =
             self.any(&["must always be", "must be", "should be", "is always", "is", "are", "must"]);
@@ -831,23 +914,49 @@ impl ClaimReader<'_> {
         if !left.is_computed && !right.is_computed || is_constant(&left) || is_constant(&right) {
             return None;
         }
-        let within = ["to within", "within", "give or take"].into_iter().any(|it| self.words(it));
-        let tolerance = if within { Some(self.number()?) } else { None };
-        let columns = left.columns.into_iter().chain(right.columns).collect();
-        let (sql, words) = match (op, tolerance) {
-            ("=", tolerance) => {
-                let told = tolerance.as_ref().map(|it| format!(" within {it}")).unwrap_or_default();
-                let tolerance = tolerance.unwrap_or_else(|| TOLERANCE.to_owned());
-                let sql = format!("abs({} - ({})) <= {tolerance}", left.sql, right.sql);
-                (sql, format!("{} = {}{told}", left.sql, right.sql))
-            }
-            (_, Some(_)) => return None,
+        match (op, self.tolerance()) {
+            ("=", tolerance) => Some(left.equals(right, tolerance)),
+            (_, Some(_)) => None,
             (op, None) => {
                 let words = format!("{} {op} {}", left.sql, right.sql);
-                (words.clone(), words)
+                let columns = left.columns.into_iter().chain(right.columns).collect();
+                Some(RowCondition::of_columns(columns, words.clone(), words))
             }
-        };
-        Some(RowCondition::of_columns(columns, sql, words))
+        }
+    }
+
+    /// `within 0.01`
+    fn tolerance(&mut self) -> Option<String> {
+        self.attempt(|it| {
+            it.sign(",");
+            it.any(&["to within", "within", "give or take"]).then(|| it.number()).flatten()
+        })
+    }
+
+    /// `a, b and c add up to total`
+    fn added(&mut self) -> Option<RowCondition> {
+        let (columns, "and") = self.columns()? else { return None };
+        self.any(&["must", "should", "always", "must always"]);
+        self.any(&["add up to", "sum up to", "sum to"]).then_some(())?;
+        let left = Amount::of_all(&columns, "+")?;
+        let right = self.sum()?;
+        Some(left.equals(right, self.tolerance()))
+    }
+
+    /// `a and b differ by at most 3`
+    fn apart(&mut self) -> Option<RowCondition> {
+        let (columns, "and") = self.columns()? else { return None };
+        let is_never = self.any(&["never differ", "do not differ", "must not differ"]);
+        (is_never || self.any(&["differ", "must differ", "may differ", "should differ"]))
+            .then_some(())?;
+        self.words("by").then_some(())?;
+        let op = self.comparison()?;
+        let [first, second] = columns[..] else { return None };
+        let difference = Amount::of_all(&[first, second], "-")?;
+        let words = format!("abs{} {op} {}", difference.sql, self.number()?);
+        let columns = difference.columns.into_iter().collect();
+        let found = RowCondition::of_columns(columns, words.clone(), words);
+        Some(if is_never { found.not() } else { found })
     }
 
     fn sum(&mut self) -> Option<Amount> {
@@ -867,15 +976,7 @@ impl ClaimReader<'_> {
         let list = [("the sum of", "+"), ("the product of", "*")];
         if let Some(sign) = self.one_of(&list) {
             let (columns, "and") = self.columns()? else { return None };
-            let is_number = columns.iter().all(|it| it.is_number());
-            let names: Vec<String> = columns.iter().map(|it| it.sql()).collect();
-            let columns = columns.iter().map(|it| it.name.clone()).collect();
-            let sql = format!("({})", names.join(&format!(" {sign} ")));
-            return (is_number && 1 < names.len()).then_some(Amount {
-                sql,
-                columns,
-                is_computed: true,
-            });
+            return Amount::of_all(&columns, sign);
         }
         let mut found = self.product()?;
         while let Some(next) = self.attempt(|it| {
@@ -937,6 +1038,24 @@ struct Amount {
 }
 
 impl Amount {
+    /// Joins columns of numbers, which are at least two.
+    fn of_all(columns: &[&ClaimColumn], sign: &str) -> Option<Amount> {
+        let is_number = columns.iter().all(|it| it.is_number());
+        let names: Vec<String> = columns.iter().map(|it| it.sql()).collect();
+        let columns: Vec<String> = columns.iter().map(|it| it.name.clone()).collect();
+        let sql = format!("({})", names.join(&format!(" {sign} ")));
+        (is_number && 1 < names.len()).then_some(Amount { sql, columns, is_computed: true })
+    }
+
+    fn equals(self, other: Amount, tolerance: Option<String>) -> RowCondition {
+        let told = tolerance.as_ref().map(|it| format!(" within {it}")).unwrap_or_default();
+        let tolerance = tolerance.unwrap_or_else(|| TOLERANCE.to_owned());
+        let sql = format!("abs({} - ({})) <= {tolerance}", self.sql, other.sql);
+        let words = format!("{} = {}{told}", self.sql, other.sql);
+        let columns = self.columns.into_iter().chain(other.columns).collect();
+        RowCondition::of_columns(columns, sql, words)
+    }
+
     fn with(self, sign: &str, other: Amount) -> Amount {
         let sql = format!("{} {sign} {}", self.sql, other.sql);
         Amount { sql, columns: [self.columns, other.columns].concat(), is_computed: true }

@@ -352,6 +352,30 @@ fn what_is_counted_and_computed_is_read() {
     let totals =
         "status, sum(total) as total_total from orders where status is not null group by status";
     check_inner("total of total per status is at least 5", totals, "not (total_total >= 5)");
+    let two = "sum(total) filter (where status = 'pending') as first_figure, sum(total) filter (where status = \
+               'Shipped') as second_figure from orders";
+    for claim in [
+        "the sum of total for pending is lower than for shipped",
+        "the total of total of pending orders is lower than that of shipped orders",
+        "the sum of total for status pending is lower than the sum of total for shipped",
+    ] {
+        let sql = format!(
+            "select *\nfrom (select {two}) as figures\nwhere not (first_figure < second_figure)"
+        );
+        assert_eq!(read(claim, &tables()).map(|it| it.sql), Some(sql), "{claim}");
+    }
+    check_inner(
+        "the median of total is positive",
+        "median(total) as median_total from orders",
+        "not (median_total > 0)",
+    );
+    check_inner(
+        "the total of total is at least 5 in every status",
+        totals,
+        "not (total_total >= 5)",
+    );
+    check_inner("only two rows lack a sku", missing, "not (n = 2)");
+    check_inner("sku may be missing in at most 2 rows", missing, "not (n <= 2)");
     let often = read("each sku occurs at most 3 times", &tables()).unwrap().sql;
     assert!(often.ends_with("group by sku\nhaving not (count(*) <= 3)"), "{often}");
     let share = read("between 40% and 60% of orders are cancelled", &tables()).unwrap().sql;
@@ -371,6 +395,73 @@ fn what_is_counted_and_computed_is_read() {
         let sql = read(claim, &tables()).unwrap_or_else(|| panic!("not read: {claim}")).sql;
         assert!(sql.ends_with("over (partition by order_id, sku) > 1"), "{claim}: {sql}");
     }
+}
+
+#[test]
+fn groups_of_rows_are_read() {
+    #[track_caller]
+    fn check(claims: &[&str], by: &str, test: &str) {
+        for claim in claims {
+            let sql = read(claim, &tables()).unwrap_or_else(|| panic!("not read: {claim}")).sql;
+            let end = format!("group by {by}\nhaving not ({test})");
+            assert!(sql.ends_with(&end), "{claim}: {sql}");
+        }
+    }
+    check(&["every sku has 12 rows", "there are 12 rows per sku"], "sku", "count(*) = 12");
+    check(&["orders has two rows per sku and order_date"], "sku, order_date", "count(*) = 2");
+    let at_most = "count(distinct status) <= 1";
+    check(
+        &[
+            "each sku has only one status",
+            "a sku belongs to a single status",
+            "status does not vary within a sku",
+            "status is the same in all rows of a sku",
+        ],
+        "sku",
+        at_most,
+    );
+    check(&["every sku has exactly one status"], "sku", "count(distinct status) = 1");
+    let discount = "count(distinct discount) <= 1";
+    check(&["discount is constant within each sku"], "sku", discount);
+    let key = "select *\nfrom orders\nwhere sku is not null and order_date is not null\nqualify count(*) over \
+               (partition by sku, order_date) > 1";
+    for claim in [
+        "sku is unique within each order_date",
+        "no sku occurs twice in an order_date",
+        "there is one row per sku and order_date",
+    ] {
+        assert_eq!(read(claim, &tables()).map(|it| it.sql).as_deref(), Some(key), "{claim}");
+    }
+}
+
+#[test]
+fn lists_conditions_and_sums_of_columns_are_read() {
+    let listed = "status in ('pending', 'Shipped')";
+    check("status takes only the values pending and shipped", "orders", listed);
+    check("the allowed values of status are pending and shipped", "orders", listed);
+    let pending = "(status = 'pending') and not (total < 5)";
+    check_broken("if status is pending, total is below 5", "orders", pending);
+    check_broken("total is below 5 for pending", "orders", pending);
+    check_broken(
+        "total is below 5 only for status pending",
+        "orders",
+        "(total < 5) and not (status = 'pending')",
+    );
+    check("sku is missing if and only if total is 0", "orders", "(sku is null) = (total = 0)");
+    check("total is above 0 in every row", "orders", "total > 0");
+    check("state codes have 2 letters", "customers", "regexp_full_match(state, '[\\p{L}]{2}')");
+    let sum = "abs((quantity + discount) - (total)) <= ";
+    check("quantity and discount add up to total", "orders", &format!("{sum}0.000001"));
+    check("quantity and discount sum to total, within 1", "orders", &format!("{sum}1"));
+    let apart = "abs(quantity - discount)";
+    check("quantity and discount differ by at most 3", "orders", &format!("{apart} <= 3"));
+    check_broken("quantity and discount never differ by over 3", "orders", &format!("{apart} > 3"));
+    check(
+        "neither sku nor status may be blank",
+        "orders",
+        "(sku is not null) and (status is not null)",
+    );
+    check_broken("no total may be negative", "orders", "total < 0");
 }
 
 #[test]
@@ -403,6 +494,13 @@ fn shares_sizes_keys_and_references_are_read() {
     {
         check_whole(claim, &cancelled, reading, &["orders.status"]);
     }
+    let above = share("total > discount", "count(*)", ">= 100.0 / 3", "orders");
+    let reading = "the share of the rows of `orders` in which `total` > discount is >= 100.0 / 3 %";
+    let claim = "total is above discount in at least a third of all rows";
+    check_whole(claim, &above, reading, &["orders.discount", "orders.total"]);
+    let five = share("quantity = 5", "count(*)", "<= 10", "orders");
+    let reading = "the share of the rows of `orders` in which `quantity` = 5 is <= 10 %";
+    check_whole("at most 10% of orders have quantity 5", &five, reading, &["orders.quantity"]);
     let complete = share("email is not null", "count(*)", ">= 95", "customers");
     let reading = "the share of the rows of `customers` in which `email` is present is >= 95 %";
     check_whole("email is at least 95% complete", &complete, reading, &["customers.email"]);
@@ -509,6 +607,19 @@ fn what_may_mean_two_things_or_has_a_word_too_many_is_refused() {
         "quantity consists of digits",
         "5 < sku < 9",
         "order_date is between quantity and total",
+        "if status is pending, shipped",
+        "status is pending, shipped",
+        "each sku has one quantity",
+        "every sku has the same status",
+        "there is one row per paid_at",
+        "sku and status are unique within order_date",
+        "sku is unique per order_date",
+        "average total is the same as average discount",
+        "average total is higher than average order_date",
+        "average total is higher than for shipped",
+        "5 rows lack a sku",
+        "quantity and sku add up to total",
+        "total is below 5 for pending and shipped",
     ] {
         assert_eq!(read(claim, &tables()), None, "{claim}");
     }
