@@ -29,7 +29,7 @@ complete -c csv-agent -n "__fish_csv_agent_needs_command" -s S -l session-dir -d
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_needs_command" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_needs_command" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_needs_command" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people. In a pipe, answers are Markdown, and lists are tab-separated lines'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -99,7 +99,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -s S -l sess
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ingest" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people. In a pipe, answers are Markdown, and lists are tab-separated lines'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -190,7 +190,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -s S -l session
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people. In a pipe, answers are Markdown, and lists are tab-separated lines'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -208,7 +208,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l ephemeral -d
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l abs-paths -d 'Add absolute paths of tables, charts and files to JSON'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l verdict -d 'Ask for a verdict on the data, with findings'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l allow-untooled -d 'Let a model without tools pass the checks'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l no-rows -d 'Let the model see schemas, aggregates, and values that 5 or more rows share'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l no-rows -d 'Let the model see only schemas, aggregates, and values that 5 or more rows share'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l stream -d 'Show the answer while the model writes it. This is the default'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l no-stream -d 'Show the answer when it is complete'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand ask" -l require-sandbox -d 'Run no code unless the confinement is complete'
@@ -283,7 +283,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -s S -l sessio
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people. In a pipe, answers are Markdown, and lists are tab-separated lines'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -300,7 +300,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l ephemeral -
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l abs-paths -d 'Add absolute paths of tables, charts and files to JSON'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l verdict -d 'Ask for a verdict on the data, with findings'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l allow-untooled -d 'Let a model without tools pass the checks'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l no-rows -d 'Let the model see schemas, aggregates, and values that 5 or more rows share'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l no-rows -d 'Let the model see only schemas, aggregates, and values that 5 or more rows share'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l stream -d 'Show the answer while the model writes it. This is the default'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l no-stream -d 'Show the answer when it is complete'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand chat" -l require-sandbox -d 'Run no code unless the confinement is complete'
@@ -321,7 +321,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -s S -l sessi
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand query" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people. In a pipe, answers are Markdown, and lists are tab-separated lines'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -346,7 +346,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -s S -l se
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand describe" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people. In a pipe, answers are Markdown, and lists are tab-separated lines'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -380,7 +380,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -s S -l sessi
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand check" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people. In a pipe, answers are Markdown, and lists are tab-separated lines'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -414,7 +414,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -s S -l sessio
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand diff" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people. In a pipe, answers are Markdown, and lists are tab-separated lines'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -438,7 +438,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -s S -l se
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand datasets" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people. In a pipe, answers are Markdown, and lists are tab-separated lines'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -477,7 +477,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -s S -l sessio
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand show" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people. In a pipe, answers are Markdown, and lists are tab-separated lines'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -502,7 +502,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -s S -l sess
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand export" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people. In a pipe, answers are Markdown, and lists are tab-separated lines'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -536,7 +536,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -s S -l sess
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand report" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people. In a pipe, answers are Markdown, and lists are tab-separated lines'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -562,7 +562,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -s S -l sessi
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand rerun" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people. In a pipe, answers are Markdown, and lists are tab-separated lines'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -596,7 +596,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -s S -l session
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people. In a pipe, answers are Markdown, and lists are tab-separated lines'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -609,7 +609,7 @@ never\t'Never'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l width -d 'Maximum width of a line in characters [default: that of the terminal, no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l read-only -d 'Do not let the client add or replace datasets'
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l no-rows -d 'Let the client see schemas, aggregates, and values that 5 or more rows share'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l no-rows -d 'Let the client see only schemas, aggregates, and values that 5 or more rows share'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l no-config -d 'Do not read any configuration file'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -l json -d 'The same as `--format json`'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand mcp" -s q -l quiet -d 'Print only warnings and errors on stderr'
@@ -620,7 +620,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -s S -l sessi
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand reset" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people. In a pipe, answers are Markdown, and lists are tab-separated lines'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -646,7 +646,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -s S -l sessi
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand setup" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people. In a pipe, answers are Markdown, and lists are tab-separated lines'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -671,7 +671,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l base-url 
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -s S -l session-dir -d 'Session directory [default: the nearest `.csv-agent`]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand doctor" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people. In a pipe, answers are Markdown, and lists are tab-separated lines'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -696,7 +696,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fi
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and not __fish_seen_subcommand_from show set unset edit" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people. In a pipe, answers are Markdown, and lists are tab-separated lines'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -761,7 +761,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_s
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people. In a pipe, answers are Markdown, and lists are tab-separated lines'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -773,7 +773,7 @@ always\t'Always, also in a pipe'
 never\t'Never'"
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l width -d 'Maximum width of a line in characters [default: that of the terminal, no limit in a pipe]' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l lock-wait -d 'How long to wait for another csv-agent in the same session [default: 30s]' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l no-rows -d 'Let the model see schemas, aggregates, and values that 5 or more rows share'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l no-rows -d 'Let the model see only schemas, aggregates, and values that 5 or more rows share'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l stream -d 'Show the answer while the model writes it. This is the default'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l no-stream -d 'Show the answer when it is complete'
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from show" -l require-sandbox -d 'Run no code unless the confinement is complete'
@@ -788,7 +788,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_s
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from set" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from set" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from set" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from set" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from set" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people. In a pipe, answers are Markdown, and lists are tab-separated lines'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -810,7 +810,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_s
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from unset" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from unset" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from unset" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from unset" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from unset" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people. In a pipe, answers are Markdown, and lists are tab-separated lines'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -832,7 +832,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_s
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from edit" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from edit" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from edit" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from edit" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand config; and __fish_seen_subcommand_from edit" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people. In a pipe, answers are Markdown, and lists are tab-separated lines'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -854,7 +854,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -s S -l ses
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand decrypt" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people. In a pipe, answers are Markdown, and lists are tab-separated lines'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -876,7 +876,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -s S -l
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand completions" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people. In a pipe, answers are Markdown, and lists are tab-separated lines'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -898,7 +898,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -s S -l sess
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand schema" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people. In a pipe, answers are Markdown, and lists are tab-separated lines'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -920,7 +920,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -s S -l sessio
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand help" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people. In a pipe, answers are Markdown, and lists are tab-separated lines'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'
@@ -942,7 +942,7 @@ complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -s S -l se
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l session -d 'Use the session with this ID, a subdirectory of `DATA_ROOT`' -r
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l config -d 'Use this configuration file instead of your own [default: ~/.config/csv-agent/config.toml]' -r -F
 complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l profile -d 'Use the settings of this profile' -r
-complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people: tables, charts and the reply. In a pipe, Markdown'
+complete -c csv-agent -n "__fish_csv_agent_using_subcommand generate" -l format -d 'Format of the answer [default: text]' -r -f -a "text\t'For people. In a pipe, answers are Markdown, and lists are tab-separated lines'
 reply\t'Only the text of the reply'
 json\t'One JSON document'
 jsonl\t'One JSON event per line, as it happens'

@@ -140,6 +140,8 @@ pub(crate) enum Cue {
     Who,
     /// Stands for a superlative where two are compared.
     Comparatives,
+    /// Stands for a superlative of how many there are.
+    Countings,
     /// Asks for one of several things.
     Whiches,
     /// Before all things of a kind, that are no groups.

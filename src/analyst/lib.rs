@@ -60,12 +60,12 @@ fn float(n: impl TryInto<u32>) -> f64 {
 
 /// Answers a request as a model would: with calls, or with a reply.
 pub fn respond(request: &Request) -> Response {
-    let next = match request.tool_choice {
-        ToolChoice::Auto | ToolChoice::Hosted(_) => read::next(request, &ENGLISH),
-        ToolChoice::None => Next::Refuse(
+    let next = match (read::next(request, &ENGLISH), &request.tool_choice) {
+        (Next::Calls(_), ToolChoice::None) => Next::Refuse(
             "There were no rounds left to compute the answer. Allow more with `--max-rounds`."
                 .to_owned(),
         ),
+        (next, _) => next,
     };
     let items = match next {
         Next::Calls(calls) => {

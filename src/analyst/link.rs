@@ -383,7 +383,11 @@ impl Linker<'_> {
                 it if it.ends_with("er") => Degree::Comparative,
                 _ => Degree::Positive,
             };
-            let spoken_of = self.spoken_of(&adjective.of);
+            let mut spoken_of = self.spoken_of(&adjective.of);
+            let next = self.tokens.iter().find(|it| token.end <= it.start);
+            if next.is_some_and(|it| self.is_row(it)) {
+                spoken_of.extend(self.amounts(&spoken_of));
+            }
             is_spoken_of = !spoken_of.is_empty();
             let end = if adjective.low { Cue::Lowest } else { Cue::Highest };
             for place in &spoken_of {
@@ -1366,6 +1370,33 @@ impl Linker<'_> {
         }
         rest.truncate(COLUMNS_MAX);
         rest
+    }
+
+    /// Returns whether a word says what a row is, and no column is called so.
+    fn is_row(&self, token: &Token) -> bool {
+        let is_called = |it: Place| self.column(it).words == [token.stem.as_str()];
+        self.noun(token, self.of).is_some() && !self.places().any(is_called)
+    }
+
+    /// Returns what rows of several pieces amount to, beside the price of one: the most expensive order is the largest, or
+    /// that of the dearest thing.
+    fn amounts(&self, prices: &[Place]) -> Vec<Place> {
+        let lexicon = self.lexicon;
+        let has = |it: Place, cue: Cue| lexicon.has(cue, &self.column(it).words);
+        let are_prices = !prices.is_empty() && prices.iter().all(|it| has(*it, Cue::Prices));
+        let of_pieces = |it: Place| self.column(it).kind.is_number() && has(it, Cue::Quantities);
+        if !are_prices || !self.places().any(of_pieces) {
+            return Vec::new();
+        }
+        let is_amount = |it: &Place| {
+            let column = self.column(*it);
+            let mut words = column.words.iter();
+            column.kind.is_number()
+                && !prices.contains(it)
+                && (has(*it, Cue::Amounts)
+                    || words.any(|word| lexicon.are_synonyms(word, "revenue")))
+        };
+        self.places().filter(is_amount).collect()
     }
 
     /// Returns the time from which an age counts.

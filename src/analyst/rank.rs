@@ -29,7 +29,8 @@ const SKIPPED_MAX: f64 = 2.0;
 const SERIES_MAX: u64 = 12;
 /// Margin below which another reading may be meant as well.
 const CLOSE: f64 = 0.2;
-/// How sure it is at most if another reading that is close judges the opposite, or asks another table.
+/// How sure it is at most if another reading that is close judges the opposite, asks another table, or ranks by another
+/// number.
 const OPPOSED_MAX: f64 = 0.5;
 
 const BIAS: f64 = 4.00;
@@ -153,15 +154,16 @@ pub(crate) fn may_be_sure(readings: &[Reading]) -> bool {
     TRIED <= sureness(readings, None) && !is_opposed(readings)
 }
 
-/// Returns whether a reading that is close to the first judges the opposite, or asks another table.
+/// Returns whether a reading that is close to the first judges the opposite, asks another table, or ranks the rows by
+/// another number.
 fn is_opposed(readings: &[Reading]) -> bool {
     let Some((best, rest)) = readings.split_first() else { return false };
     let mut close = rest.iter().filter(|it| it.cost - best.cost < CLOSE);
     close.any(|it| are_opposed(&best.query, &it.query))
 }
 
-/// Returns whether one of two queries judges that all rows are so, and the other that none is, or asks the same of
-/// another table.
+/// Returns whether one of two queries judges that all rows are so, and the other that none is, asks the same of another
+/// table, or ranks the same rows by another number.
 fn are_opposed(one: &LogicalForm, other: &LogicalForm) -> bool {
     if one.from.join.is_none() && other.from.join.is_none() && one.from.table != other.from.table {
         return true;
@@ -169,6 +171,10 @@ fn are_opposed(one: &LogicalForm, other: &LogicalForm) -> bool {
     match (&one.body, &other.body) {
         (Shape::Check(Check::All(tests)), Shape::Check(Check::None(same)))
         | (Shape::Check(Check::None(tests)), Shape::Check(Check::All(same))) => tests == same,
+        (Shape::Rows(one), Shape::Rows(other)) => match (&one.order, &other.order) {
+            (Some((by, order)), Some((other, same))) => by != other && order == same,
+            _ => false,
+        },
         _ => false,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use csv_agent_types::conversation::{Item, Request};
+use csv_agent_types::conversation::{Item, Request, ToolChoice};
 use serde_json::json;
 
 use crate::answer::describe;
@@ -84,8 +84,11 @@ pub(crate) enum Outcome {
 #[expect(clippy::struct_excessive_bools, reason = "each is so or not, whatever else is")]
 pub(crate) struct Read {
     turn: Turn,
+    /// How the question before was read.
+    last: Option<Last>,
     pub tables: Vec<Table>,
     joins: Joins,
+    glossary: Glossary,
     /// The likeliest first.
     pub readings: Vec<Reading>,
     /// Words that mean nothing in this data.
@@ -94,12 +97,16 @@ pub(crate) struct Read {
     said: Vec<String>,
     /// Whether it takes up a question that was not understood.
     is_lost: bool,
+    /// Whether it says enough to be asked by itself, although it takes up a question that was not understood.
+    is_whole: bool,
     /// Whether it judges something, and words that may turn the verdict are not sure to be read.
     may_mislead: bool,
     /// Whether it is the number of a reading that was offered.
     is_picked: bool,
     /// A column that it names, whose values it needs although they are kept back.
     kept_back: Option<String>,
+    /// A column that it names, whose values are kept back, whatever is asked of them.
+    names_kept_back: Option<String>,
     /// What it claims, if that is two things, each of which can be judged by itself.
     pub two: Option<[String; 2]>,
     /// What is to be said of the user's knowledge that is of no use.
@@ -111,6 +118,52 @@ pub(crate) struct Read {
 impl Read {
     fn offered(&self) -> Vec<Reading> {
         offered(&self.readings, &self.unknown, &self.tables)
+    }
+
+    fn asked<'a>(
+        &'a self,
+        turn: &'a Turn,
+        last: Option<&'a Last>,
+        lexicon: &'a Lexicon,
+    ) -> Asked<'a> {
+        let Read { tables, joins, .. } = self;
+        Asked { tables, joins, lexicon, wants_verdict: false, turn, last }
+    }
+
+    /// Returns whether another question would be answered if it were asked after this one. The error is the calls
+    /// that show that.
+    fn is_answered(
+        &self,
+        question: &str,
+        last: &Last,
+        lexicon: &Lexicon,
+    ) -> Result<bool, Vec<Call>> {
+        let question = schema::with_quoted_names(question, &self.tables);
+        let question = self.glossary.told(&question, lexicon);
+        let turn = Turn { question, pick: None, calls: self.turn.calls.clone() };
+        let asked = self.asked(&turn, Some(last), lexicon);
+        let found = asked.found();
+        let Some(best) = found.readings.first() else {
+            return Ok(false);
+        };
+        if !rank::may_be_sure(&found.readings) || asked.kept_back(Some(best)).is_some() {
+            return Ok(false);
+        }
+        let tokens = asked.tokens();
+        let mut finds = values::finds(&turn.question, &tokens, &self.tables, lexicon);
+        finds.retain(|it| turn.done(it.0, &it.1).is_none());
+        if !finds.is_empty() {
+            return Err(finds);
+        }
+        match compute::computed(&turn, &best.query, &self.tables) {
+            Err(Next::Calls(calls)) => Err(calls),
+            Err(_) => Ok(false),
+            Ok(computed) => {
+                let is_sure = rank::ANSWERED <= sureness(&found.readings, Some(&computed.result));
+                let next = compute::next(&turn, best, computed, &self.tables, false, false);
+                Ok(is_sure && !matches!(next, Next::Refuse(_)))
+            }
+        }
     }
 
     /// Returns the result of the best reading, nothing if it is too unlikely to be worth that. The
@@ -135,11 +188,8 @@ pub(crate) fn next(request: &Request, lexicon: &Lexicon) -> Next {
         Outcome::Next(next) => return next,
         Outcome::Read(read) => read,
     };
-    if let Some(column) = &read.kept_back {
-        let doubt = Doubt::KeptBack(column.clone());
-        return Next::Refuse(suggest::refusal(&doubt, &read.tables, &[], &|_| true));
-    }
-    let next = answered(&read, lexicon, wants_verdict);
+    let may_call = !matches!(request.tool_choice, ToolChoice::None);
+    let next = answered(&read, lexicon, wants_verdict, may_call);
     let Some(unused) = read.unused else { return next };
     let with = |text: String| format!("{text}\n\n{unused}");
     match next {
@@ -151,7 +201,10 @@ pub(crate) fn next(request: &Request, lexicon: &Lexicon) -> Next {
 }
 
 /// Answers a question that was read, or says what is needed for that.
-fn answered(read: &Read, lexicon: &Lexicon, wants_verdict: bool) -> Next {
+fn answered(read: &Read, lexicon: &Lexicon, wants_verdict: bool, may_call: bool) -> Next {
+    if let Some(column) = &read.kept_back {
+        return refused(read, lexicon, &Doubt::KeptBack(column.clone()), may_call);
+    }
     match (read.computed(), read.readings.first()) {
         (Err(next), _) => next,
         (Ok(Some(computed)), Some(best))
@@ -164,41 +217,62 @@ fn answered(read: &Read, lexicon: &Lexicon, wants_verdict: bool) -> Next {
             let table = read.wants_table;
             compute::next(&read.turn, best, computed, &read.tables, wants_verdict, table)
         }
-        _ => {
-            let doubt = doubt(read);
-            if let (Doubt::Several(_), Some(n)) = (&doubt, read.turn.pick)
-                && let Some(reading) = nth(&read.offered(), n).cloned()
-            {
-                return match compute::computed(&read.turn, &reading.query, &read.tables) {
+        _ => match (doubt(read), read.turn.pick) {
+            (Doubt::Several(choices), None) => Next::Offer(suggest::choices(&choices), choices),
+            (Doubt::Several(choices), Some(n)) => {
+                let offered = read.offered();
+                let Some(reading) = nth(&offered, n) else {
+                    let text = suggest::choices(&choices);
+                    return Next::Offer(format!("There is no reading {n}. {text}"), choices);
+                };
+                match compute::computed(&read.turn, &reading.query, &read.tables) {
                     Ok(computed) => {
                         let (turn, tables, table) = (&read.turn, &read.tables, read.wants_table);
-                        compute::next(turn, &reading, computed, tables, wants_verdict, table)
+                        compute::next(turn, reading, computed, tables, wants_verdict, table)
                     }
                     Err(next) => next,
-                };
-            }
-            let can_read = |question: &str| {
-                let turn = Turn { question: question.to_owned(), pick: None, calls: Vec::new() };
-                let asked = Asked {
-                    tables: &read.tables,
-                    joins: &read.joins,
-                    lexicon,
-                    wants_verdict: false,
-                    turn: &turn,
-                    last: None,
-                };
-                rank::ANSWERED <= sureness(&asked.read().0, None)
-            };
-            let text = suggest::refusal(&doubt, &read.tables, &read.said, &can_read);
-            match (doubt, read.turn.pick) {
-                (Doubt::Several(choices), None) => Next::Offer(text, choices),
-                (Doubt::Several(choices), Some(n)) => {
-                    Next::Offer(format!("There is no reading {n}. {text}"), choices)
                 }
-                _ => Next::Refuse(text),
             }
+            (doubt, _) => refused(read, lexicon, &doubt, may_call),
+        },
+    }
+}
+
+/// Says why there is no answer, with questions that have one, or returns the calls that show whether they have. If no
+/// more calls may be made, only those that are known to have one are named.
+fn refused(read: &Read, lexicon: &Lexicon, doubt: &Doubt, may_call: bool) -> Next {
+    let asked = read.asked(&read.turn, read.last.as_ref(), lexicon);
+    let last = asked.as_last();
+    let (mut answered, mut calls) = (Vec::new(), Vec::new());
+    let claims = match doubt {
+        Doubt::Two(claims) => claims.to_vec(),
+        _ => Vec::new(),
+    };
+    let n_max = suggest::EXAMPLES_MAX.saturating_sub(claims.len());
+    for ways in suggest::questions(&read.tables, &read.said, lexicon) {
+        // A name that is a word of the language, or a number, is understood in quotes.
+        for question in ways {
+            match read.is_answered(&question, &last, lexicon) {
+                Ok(true) => answered.push(question),
+                Ok(false) => continue,
+                Err(_) if !may_call => continue,
+                Err(open) => {
+                    answered.push(question);
+                    calls.extend(open);
+                }
+            }
+            break;
+        }
+        if n_max <= answered.len() {
+            break;
         }
     }
+    if !calls.is_empty() {
+        calls.dedup();
+        return Next::Calls(calls);
+    }
+    let examples: Vec<String> = claims.into_iter().chain(answered).collect();
+    Next::Refuse(suggest::refusal(doubt, &read.tables, &examples))
 }
 
 /// Returns why a question is not answered.
@@ -215,8 +289,11 @@ fn doubt(read: &Read) -> Doubt {
     if !read.unknown.is_empty() {
         return Doubt::Unknown(read.unknown.clone());
     }
+    if let Some(column) = &read.names_kept_back {
+        return Doubt::KeptBack(column.clone());
+    }
     if read.is_lost {
-        return Doubt::Lost;
+        return Doubt::Lost { is_whole: read.is_whole };
     }
     match &read.offered()[..] {
         [] => Doubt::Unread,
@@ -330,35 +407,30 @@ pub(crate) fn readings(
     }
     let asked =
         Asked { tables: &tables, joins: &joins, lexicon, wants_verdict, turn, last: last.as_ref() };
-    let picked = asked.picked();
-    let is_picked = picked.is_some();
-    let (readings, unknown, said) = match picked {
-        Some(reading) => (vec![reading], Vec::new(), Vec::new()),
-        None => asked.read(),
-    };
-    let is_part = tokens.len() <= PART_WORDS_MAX && readings.first().is_some_and(Reading::is_part);
-    let takes_up = readings.first().is_some_and(|it| it.before < 1.0);
-    let is_lost = last.as_ref().is_some_and(|it| it.sureness < rank::OFFERED)
-        && (asked.takes_up() || is_part)
-        && !takes_up;
-    let readings = if is_lost { Vec::new() } else { readings };
+    let found = asked.found();
+    let Found { readings, unknown, said, is_picked, .. } = found;
     let may_mislead = readings.first().is_some_and(|it| asked.may_mislead(it, &unknown));
     // The second claim would be a condition of the first, and broken data would pass.
     let two = readings.first().and_then(|it| asked.two_claims(&it.query));
     let kept_back = asked.kept_back(readings.first());
+    let names_kept_back = asked.names_kept_back();
     Outcome::Read(Box::new(Read {
         turn: turn.clone(),
         kept_back,
+        names_kept_back,
         readings,
         unknown,
         said,
-        is_lost,
+        is_lost: found.is_lost,
+        is_whole: found.is_whole,
         may_mislead,
         is_picked,
         two,
         unused: glossary.unused(|it| items.iter().any(|item| item.0.to_string().contains(it))),
         tables: tables.clone(),
         joins: joins.clone(),
+        glossary,
+        last,
         wants_table: instructions.contains(WANTS_TABLE) && !wants_verdict,
     }))
 }
@@ -401,6 +473,20 @@ impl Last {
     }
 }
 
+/// How a question is read after others.
+#[derive(Default)]
+struct Found {
+    /// The likeliest first.
+    readings: Vec<Reading>,
+    unknown: Vec<String>,
+    said: Vec<String>,
+    is_picked: bool,
+    /// Whether it takes up a question that was not understood, unless it can be answered by itself.
+    is_lost: bool,
+    /// Whether it says enough to be asked by itself, although it takes up a question that was not understood.
+    is_whole: bool,
+}
+
 /// A question with all that is known while it is read.
 struct Asked<'a> {
     tables: &'a [Table],
@@ -419,6 +505,25 @@ impl Asked<'_> {
     /// Returns the reading whose number is said, of those that were offered.
     fn picked(&self) -> Option<Reading> {
         nth(&self.last?.offered, number(&self.turn.question)?).map(as_sure)
+    }
+
+    /// Returns how the question is read after the one before.
+    fn found(&self) -> Found {
+        if let Some(reading) = self.picked() {
+            return Found { readings: vec![reading], is_picked: true, ..Found::default() };
+        }
+        let (readings, unknown, said) = self.read();
+        let tokens = self.tokens();
+        let best = readings.first();
+        let is_part = tokens.len() <= PART_WORDS_MAX && best.is_some_and(Reading::is_part);
+        let is_taken = best.is_some_and(|it| it.before < 1.0);
+        let takes_up = self.takes_up() || self.begins_with_by(&tokens);
+        let is_lost = self.last.is_some_and(|it| it.sureness < rank::OFFERED)
+            && (takes_up || is_part)
+            && !is_taken;
+        let is_whole = is_lost && rank::ANSWERED <= sureness(&readings, None);
+        let readings = if is_lost && takes_up { Vec::new() } else { readings };
+        Found { readings, unknown, said, is_lost, is_whole, is_picked: false }
     }
 
     /// Returns how an earlier question was read.
@@ -554,33 +659,54 @@ impl Asked<'_> {
         both.next().map(|it| it.map(str::to_owned))
     }
 
+    /// Returns whether the question begins with `by`: what is asked of these groups, another one said.
+    fn begins_with_by(&self, tokens: &[Token]) -> bool {
+        let first = tokens.first().map(|it| std::slice::from_ref(&it.lower));
+        first.and_then(|it| self.lexicon.phrase(it)) == Some(Concept::By)
+    }
+
     fn takes_up(&self) -> bool {
         let tokens = self.tokens();
         let scene = self.scene(&tokens, &[0], None, HashMap::default());
         follow_up::takes_up(&scene)
     }
 
-    /// Returns a column that the question names, and whose values are kept back, if the best reading computes with them
-    /// or leaves it out.
+    /// Returns a column whose values are kept back, if the best reading computes with them, or the question names it and
+    /// the reading leaves it out.
     fn kept_back(&self, best: Option<&Reading>) -> Option<String> {
-        let is_kept = |it: Place| self.tables[it.table].columns[it.column].is_kept_back;
+        let needed = best.and_then(|it| {
+            it.query.computed_with().into_iter().find(|it| self.column(*it).is_kept_back)
+        });
+        let is_used = |it: &Place| best.is_some_and(|best| best.query.places().contains(it));
+        let unused = self.said_kept_back().filter(|it| !is_used(it));
+        needed.or(unused).map(|it| self.column(it).name.clone())
+    }
+
+    /// Returns the name of a column that the question names, and whose values are kept back.
+    fn names_kept_back(&self) -> Option<String> {
+        self.said_kept_back().map(|it| self.column(it).name.clone())
+    }
+
+    fn said_kept_back(&self) -> Option<Place> {
         let tokens = self.tokens();
         let facts =
             values::facts(&self.turn.question, &tokens, self.tables, self.turn, self.lexicon);
         let said = |table: usize| {
             let links = self.lattice(&tokens, &[table], &facts).links;
             links.into_iter().find_map(|it| match it.atom {
-                Atom::Column(place) if 0.95 <= it.score && is_kept(place) => Some(place),
+                Atom::Column(place) if 0.95 <= it.score && self.column(place).is_kept_back => {
+                    Some(place)
+                }
                 _ => None,
             })
         };
-        let some = (0..self.tables.len())
+        let mut some = (0..self.tables.len())
             .filter(|it| self.tables[*it].columns.iter().any(|column| column.is_kept_back));
-        let said = some.into_iter().find_map(said);
-        let needed =
-            best.and_then(|it| it.query.computed_with().into_iter().find(|it| is_kept(*it)));
-        let unused = said.filter(|place| !best.is_some_and(|it| it.query.places().contains(place)));
-        needed.or(unused).map(|it| self.tables[it.table].columns[it.column].name.clone())
+        some.find_map(said)
+    }
+
+    fn column(&self, place: Place) -> &schema::Column {
+        &self.tables[place.table].columns[place.column]
     }
 
     fn scene<'b>(

@@ -20,6 +20,7 @@ type Constraint = (fn(&Scene, &LogicalForm) -> bool, f64);
 const CONSTRAINTS: &[Constraint] = &[
     (adds_up_keys, f64::INFINITY),
     (computes_with_text, f64::INFINITY),
+    (ranks_by_a_key, f64::INFINITY),
     (groups_by_what_is_fixed, 2.0),
     (groups_by_its_own_number, 1.5),
     (says_twice, 2.5),
@@ -93,6 +94,31 @@ fn adds_up_keys(scene: &Scene, query: &LogicalForm) -> bool {
             _ => false,
         }
     })
+}
+
+/// The largest of what numbers rows, of which the question does not speak: the `biggest order` is none with the largest
+/// `order_id`. All rows may be in that order.
+fn ranks_by_a_key(scene: &Scene, query: &LogicalForm) -> bool {
+    let is_unsaid = |place: Place| {
+        let column = scene.column(place);
+        let is_label = |it: &&String| {
+            [Cue::Keys, Cue::KeyEnds, Cue::RowKeys].iter().any(|cue| scene.lexicon.is(*cue, it))
+        };
+        let labels: Vec<&String> = column.words.iter().filter(is_label).collect();
+        let is_said = |it: &&String| scene.tokens.iter().any(|token| token.stem == **it);
+        column.is_key && !labels.iter().any(is_said)
+    };
+    match &query.body {
+        Shape::Groups(groups) => groups
+            .measures
+            .iter()
+            .any(|it| matches!(it.agg, Agg::Min | Agg::Max) && it.place().is_some_and(is_unsaid)),
+        Shape::Rows(listing) => matches!(
+            listing.order,
+            Some((Value::Column(by), order)) if order.n.is_some() && is_unsaid(by)
+        ),
+        _ => false,
+    }
 }
 
 /// How many sales there are, where a column has what they amount to.

@@ -3,12 +3,13 @@
 
 use std::fmt::Write;
 
+use crate::lexicon::Lexicon;
 use crate::schema::{Column, Kind, Table};
 
 /// Columns that are named at most.
 const NAMES_MAX: usize = 20;
 /// Questions that are suggested.
-const EXAMPLES_MAX: usize = 3;
+pub(crate) const EXAMPLES_MAX: usize = 3;
 
 /// What is said to a number with a question that is sure.
 pub(crate) const ONE_READING: &str = "I am sure what this question means, so it has no readings to pick from. Ask it without `--pick`.";
@@ -29,53 +30,54 @@ pub(crate) enum Doubt {
     /// The values of the column are kept back.
     KeptBack(String),
     /// The question before, which it takes up, was not understood.
-    Lost,
+    Lost {
+        /// Whether it says enough to be asked by itself.
+        is_whole: bool,
+    },
 }
 
-/// Says why there is no answer and what to ask instead.
-pub(crate) fn refusal(
-    doubt: &Doubt,
-    tables: &[Table],
-    said: &[String],
-    can_read: &dyn Fn(&str) -> bool,
-) -> String {
+/// Says what a question may mean.
+pub(crate) fn choices(readings: &[String]) -> String {
+    let mut text = "This may mean:\n".to_owned();
+    for (n, reading) in readings.iter().enumerate() {
+        let _ = write!(text, "\n{}. {reading}", n + 1);
+    }
+    text
+}
+
+/// Says why there is no answer, and which questions have one.
+pub(crate) fn refusal(doubt: &Doubt, tables: &[Table], examples: &[String]) -> String {
     let mut text = match doubt {
         Doubt::Unknown(words) => {
             let words: Vec<String> = words.iter().map(|it| format!("“{it}”")).collect();
-            format!("I do not recognize {} in this data. It has {}.", words.join(", "), names(tables))
+            format!(
+                "I do not recognize {} in this data. It has {}.",
+                words.join(", "),
+                names(tables)
+            )
         }
-        Doubt::Several(readings) => {
-            let mut text = "This may mean:\n".to_owned();
-            for (n, reading) in readings.iter().enumerate() {
-                let _ = write!(text, "\n{}. {reading}", n + 1);
-            }
-            return text;
-        }
+        Doubt::Several(readings) => return choices(readings),
         Doubt::Unread => "I recognize these words but can't tell what to calculate.".to_owned(),
         Doubt::Two(_) => "This claims two things at once. Ask about one at a time.".to_owned(),
         Doubt::Empty(column) => {
             format!("`{column}` has no values, so there is nothing to calculate.")
         }
-        Doubt::KeptBack(column) => {
-            format!("The values of `{column}` are kept back, so I cannot compute with them.")
+        Doubt::KeptBack(column) => format!(
+            "`--redact` keeps back the values of `{column}`, so I cannot compute with them. I can only count them and \
+             group by them."
+        ),
+        Doubt::Lost { is_whole } => {
+            let alone = if *is_whole { ", or use `--fresh` to ask it by itself" } else { "" };
+            format!(
+                "I did not understand the previous question, so I cannot tell what this one refers to. Ask it in \
+                 full{alone}."
+            )
         }
-        Doubt::Lost => "I did not understand the previous question, so I cannot tell what this one refers to. Ask \
-             it in full."
-            .to_owned(),
     };
-    text += "\n\nI can answer, for example:\n";
-    let claims = match doubt {
-        Doubt::Two(claims) => &claims[..],
-        _ => &[],
-    };
-    // A name that is a word of the language, or a number, is understood in quotes.
-    let plain = questions(tables, said, str::to_owned);
-    let quoted = questions(tables, said, |it| format!("\"{it}\""));
-    let readable = plain
-        .into_iter()
-        .zip(quoted)
-        .filter_map(|it| [it.0, it.1].into_iter().find(|it| can_read(it)));
-    for question in claims.iter().cloned().chain(readable).take(EXAMPLES_MAX) {
+    if !examples.is_empty() {
+        text += "\n\nI can answer, for example:\n";
+    }
+    for question in examples {
         let _ = writeln!(text, "- {question}");
     }
     text.trim_end().to_owned()
@@ -101,20 +103,32 @@ fn names(tables: &[Table]) -> String {
     }
 }
 
-/// Returns questions about the first table, with its name if there are others, about columns that the question names if there are some.
-fn questions(tables: &[Table], said: &[String], write: impl Fn(&str) -> String) -> Vec<String> {
+/// Returns questions about the first table, with its name if there are others, about columns that the question names if
+/// there are some. Each is in two ways: with plain names, and with quoted ones.
+pub(crate) fn questions(tables: &[Table], said: &[String], lexicon: &Lexicon) -> Vec<[String; 2]> {
+    let plain = written(tables, said, lexicon, str::to_owned);
+    let quoted = written(tables, said, lexicon, |it| format!("\"{it}\""));
+    plain.into_iter().zip(quoted).map(|it| [it.0, it.1]).collect()
+}
+
+fn written(
+    tables: &[Table],
+    said: &[String],
+    lexicon: &Lexicon,
+    write: impl Fn(&str) -> String,
+) -> Vec<String> {
     let Some(table) = tables.first() else { return Vec::new() };
     let find = |suits: &dyn Fn(&Column) -> bool| {
         let of_question = table.columns.iter().filter(|it| said.contains(&it.name));
-        let mut columns = of_question
-            .chain(&table.columns)
-            .filter(|it| suits(it) && !it.is_unnamed && !it.is_kept_back);
-        columns.next().map(|it| write(&it.name))
+        of_question.chain(&table.columns).find(|it| suits(it) && !it.is_unnamed && !it.is_kept_back)
     };
     let number = find(&|it| it.kind == Kind::Real && !it.is_key)
         .or_else(|| find(&|it| it.kind == Kind::Whole && !it.is_key && it.unit.is_none()));
+    let adds_up = number.is_some_and(|it| lexicon.is_additive(&it.words) == Some(true));
+    let number = number.map(|it| write(&it.name));
     let text = find(&|it| it.kind == Kind::Text && !it.is_key && it.values.is_some())
-        .or_else(|| find(&|it| it.kind == Kind::Text && !it.is_key));
+        .or_else(|| find(&|it| it.kind == Kind::Text && !it.is_key))
+        .map(|it| write(&it.name));
     let time = find(&|it| it.kind.is_time());
     let of = if 1 < tables.len() { format!(" in {}", write(&table.name)) } else { String::new() };
     let mut questions = Vec::new();
@@ -122,8 +136,9 @@ fn questions(tables: &[Table], said: &[String], write: impl Fn(&str) -> String) 
         questions.push(format!("average {number} by {text}{of}, top 5"));
     }
     if let (Some(number), Some(_)) = (&number, &time) {
-        let total = if number.to_lowercase().contains("total") { "" } else { "total " };
-        questions.push(format!("{total}{number} per month{of}"));
+        let (combined, word) = if adds_up { ("total ", "total") } else { ("average ", "average") };
+        let combined = if number.to_lowercase().contains(word) { "" } else { combined };
+        questions.push(format!("{combined}{number} per month{of}"));
     }
     if let Some(text) = &text {
         questions.push(format!("how many rows per {text}{of}?"));
@@ -149,7 +164,7 @@ mod tests {
         let other = "- b: 3 rows, 1 column\n  - \"x\" int64\n";
         let told = |text: &str| {
             let tables = of_instructions(text, &ENGLISH);
-            refusal(&Doubt::Unknown(vec!["zork".to_owned()]), &tables, &[], &|_| true)
+            refusal(&Doubt::Unknown(vec!["zork".to_owned()]), &tables, &[])
         };
         let (alone, both) = (told(one), told(&format!("{one}{other}")));
         assert!(

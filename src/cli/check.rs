@@ -29,7 +29,7 @@ use crate::ci_reports::ReportFiles;
 use crate::diagnostics;
 use crate::errors::{self, ExitStatus};
 use crate::flags::{SettingFlags, one_of};
-use crate::ingest::{TurnInputs, files_of, ingest_for_turn};
+use crate::ingest::{ReadFlagsOf, TurnInputs, files_of, ingest_for_turn};
 use crate::options::GlobalOptions;
 use crate::options::ask::demand_apart;
 use crate::options::settings::Settings;
@@ -365,6 +365,7 @@ fn ingested(
             is_strict,
             date_order,
             read,
+            read_flags: ReadFlagsOf::Rules,
             ..TurnInputs::default()
         };
         ingest_for_turn(&mut session, arguments, how, options)?;

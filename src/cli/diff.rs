@@ -22,7 +22,7 @@ use crate::diagnostics;
 use crate::engine::{self, Results};
 use crate::errors::ExitStatus;
 use crate::flags::{EngineLimits, one_of};
-use crate::ingest::{TurnInputs, WarningSubject, ingest_for_turn, named_argument};
+use crate::ingest::{ReadFlagsOf, TurnInputs, WarningSubject, ingest_for_turn, named_argument};
 use crate::options::GlobalOptions;
 use crate::options::settings::Settings;
 use crate::row_places::RowPlaces;
@@ -82,6 +82,7 @@ pub(crate) fn run(
         joins_names,
         date_order,
         warned_of: WarningSubject::File,
+        read_flags: ReadFlagsOf::Diff,
         ..TurnInputs::default()
     };
     ingest_for_turn(&mut session, &files, how, options)?;

@@ -31,6 +31,11 @@ use server::Server;
 /// Checks that take longer than this report what they wait for.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// What to do about a session that cannot be written.
+const OTHER_SESSION: &str = "choose another directory with `-S`, or ask with `--ephemeral`";
+/// What to do about a cache that cannot be written.
+const OTHER_CACHE: &str = "set `XDG_CACHE_HOME` to another directory";
+
 /// Flags of `doctor`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct DoctorFlags {
@@ -167,9 +172,9 @@ pub(crate) fn run(
     checks.push(server);
     checks.extend(cluster);
     checks.extend(found);
-    checks.push(machine::disk(&options.session.dir, "the session"));
+    checks.push(machine::disk(&options.session.dir, "the session", OTHER_SESSION));
     if runs_code && !python.cache_dir.as_os_str().is_empty() {
-        checks.push(machine::disk(&python.cache_dir, "Python's packages"));
+        checks.push(machine::disk(&python.cache_dir, "Python's packages", OTHER_CACHE));
     }
     let images = Images::of(settings)?;
     checks.push(machine::terminal(options, &images));

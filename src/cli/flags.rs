@@ -391,7 +391,7 @@ pub(crate) struct SettingFlags {
     #[arg(long, value_name = "FILE", help_heading = "Input", hide_short_help = true)]
     pub thresholds: Option<PathBuf>,
 
-    /// Let the model see schemas, aggregates, and values that 5 or more rows share
+    /// Let the model see only schemas, aggregates, and values that 5 or more rows share
     #[arg(long, help_heading = "Privacy")]
     pub no_rows: bool,
 

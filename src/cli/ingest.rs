@@ -3,6 +3,7 @@
 mod bar;
 mod batch;
 mod changed;
+mod flags_elsewhere;
 mod gone;
 mod input;
 mod job;
@@ -17,6 +18,7 @@ mod space;
 mod template;
 
 pub(crate) use changed::{became_text, changed_sources, sources_of};
+pub(crate) use flags_elsewhere::ReadFlagsOf;
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -921,6 +923,8 @@ pub(crate) struct TurnInputs<'a> {
     pub statement: Option<&'a str>,
     /// What warnings name.
     pub warned_of: WarningSubject,
+    /// Where the user can say how files are read.
+    pub read_flags: ReadFlagsOf,
 }
 
 /// What a warning about an input names.
@@ -968,8 +972,8 @@ fn ingest_inputs(
     ends_early: bool,
     options: &GlobalOptions,
 ) -> anyhow::Result<(Vec<String>, Vec<anyhow::Error>)> {
-    let TurnInputs { needs_all, joins_names, is_strict, date_order, read, statement, warned_of } =
-        how;
+    let TurnInputs { needs_all, joins_names, is_strict, date_order, read, statement, .. } = how;
+    let (warned_of, read_flags) = (how.warned_of, how.read_flags);
     // A temporary session replaces nothing of the user's, so there is nothing to ask.
     let if_exists = if session.is_kept() { IfExists::Ask } else { IfExists::Error };
     let read = read.cloned().unwrap_or_default();
@@ -1034,14 +1038,20 @@ fn ingest_inputs(
     }
     let (done, failures, unread, warnings) = ended?;
     for it in unread.iter().map(|it| format!("{it:#}")).chain(warnings) {
-        session.warn(it);
+        session.warn(read_flags.told(&it));
     }
-    warn_of(session, &done, warned_of);
+    warn_of(session, &done, warned_of, read_flags);
+    let failures = failures.into_iter().map(|it| read_flags.told_error(it)).collect();
     Ok((done.into_iter().map(|it| it.name).collect(), failures))
 }
 
 /// Gives a session the warnings about files that have changed, and on how they were read.
-fn warn_of(session: &mut Session, done: &[Ingested], warned_of: WarningSubject) {
+fn warn_of(
+    session: &mut Session,
+    done: &[Ingested],
+    warned_of: WarningSubject,
+    read_flags: ReadFlagsOf,
+) {
     let first = done.iter().filter(|it| it.dataset.table_number.is_none());
     for it in first.filter(|it| it.change == Change::Updated) {
         session.warn(changed(it));
@@ -1056,7 +1066,7 @@ fn warn_of(session: &mut Session, done: &[Ingested], warned_of: WarningSubject) 
         many => remarks::warnings(many, warned_of),
     };
     for it in doubtful {
-        session.warn(it);
+        session.warn(read_flags.told(&it));
     }
 }
 

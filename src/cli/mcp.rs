@@ -53,7 +53,7 @@ pub(crate) struct McpFlags {
     #[arg(long, value_name = "COL", value_parser = value_parsers::column, help_heading = "Privacy")]
     pub redact: Vec<String>,
 
-    /// Let the client see schemas, aggregates, and values that 5 or more rows share
+    /// Let the client see only schemas, aggregates, and values that 5 or more rows share
     #[arg(long, help_heading = "Privacy")]
     pub no_rows: bool,
 

@@ -178,7 +178,7 @@ pub(crate) struct GlobalOptions {
     /// The format of the answer.
     pub format: Format,
     /// Whether a flag or a setting chose it.
-    pub is_format_chosen: bool,
+    pub format_origin: ValueOrigin,
     /// The state of the three streams.
     pub terminal: Terminal,
     /// Leave out what is not the answer, a warning or an error, also on a terminal.
@@ -203,7 +203,7 @@ impl GlobalOptions {
         let ending = output.and_then(|it| it.extension()?.to_str()).map(str::to_lowercase);
         let (Some(ending), Some(output)) = (ending, output) else { return Ok(self) };
         let of_ending = Format::of_word(&ending);
-        if self.is_format_chosen {
+        if !matches!(self.format_origin, ValueOrigin::Default) {
             let is_markdown = |it: Format| matches!(it, Format::Text | Format::Reply | Format::Md);
             let is_other =
                 |it: &Format| *it != self.format && !(is_markdown(*it) && is_markdown(self.format));
@@ -237,7 +237,7 @@ impl GlobalOptions {
         let terminal = Terminal::look(color, flags.width, settings.environment());
         Ok(GlobalOptions {
             session,
-            is_format_chosen: !matches!(format.origin, ValueOrigin::Default),
+            format_origin: format.origin,
             format: format.value.unwrap_or(Format::Text),
             terminal,
             quiet: flags.quiet,

@@ -28,8 +28,8 @@ use csv_agent_types::status::{Failure, StopReason};
 
 use crate::diagnostics;
 use crate::errors::{self, ExitStatus};
-use crate::flags::{SettingFlags, TurnFlags, one_of};
-use crate::options::settings::Settings;
+use crate::flags::{SettingFlags, TurnFlags, Worded, one_of};
+use crate::options::settings::{Settings, ValueOrigin};
 use crate::options::{GlobalOptions, TurnOptions};
 use crate::show::{events, images};
 use crate::stdout;
@@ -141,7 +141,8 @@ enum ReportForm {
 impl ReportForm {
     /// Returns the form that the ending of the file says, or the format of stdout. Fails with
     /// `FailureKind::Usage` when reports do not have that form.
-    fn of(output: Option<&Path>, format: Format) -> anyhow::Result<ReportForm> {
+    fn of(output: Option<&Path>, options: &GlobalOptions) -> anyhow::Result<ReportForm> {
+        let format = options.format;
         let refused = |what: &str| {
             let message = format!("cannot write a report as {what}");
             let hint = "name a file that ends in .html, .md or .pdf: `-o report.html`";
@@ -155,15 +156,27 @@ impl ReportForm {
             };
         };
         let ending = path.extension().and_then(OsStr::to_str).map(str::to_lowercase);
-        match ending.as_deref() {
-            Some("html" | "htm") => Ok(ReportForm::Html),
-            Some("md" | "markdown") => Ok(ReportForm::Markdown),
-            Some("pdf") => Ok(ReportForm::Pdf),
-            Some(other) => Err(refused(&format!("`.{other}`"))),
+        let form = match ending.as_deref() {
+            Some("html" | "htm") => ReportForm::Html,
+            Some("md" | "markdown") => ReportForm::Markdown,
+            Some("pdf") => ReportForm::Pdf,
+            Some(other) => return Err(refused(&format!("`.{other}`"))),
             // Such as `/dev/stdout`.
-            None if format == Format::Md => Ok(ReportForm::Markdown),
-            None => Ok(ReportForm::Html),
+            None if format == Format::Md => ReportForm::Markdown,
+            None => ReportForm::Html,
+        };
+        let fits = match format {
+            Format::Text => form != ReportForm::Markdown,
+            Format::Md => form == ReportForm::Markdown,
+            _ => false,
+        };
+        if matches!(options.format_origin, ValueOrigin::Flag(_)) && !fits {
+            let (word, file) = (format.word(), path.display());
+            let message = format!("`--format {word}` does not fit the name of the file, `{file}`");
+            let hint = "leave out `--format`: the ending of the name sets the form";
+            return Err(Failure::usage(message).hint(hint).into());
         }
+        Ok(form)
     }
 }
 
@@ -175,7 +188,7 @@ pub(crate) fn run(
     options: &GlobalOptions,
 ) -> anyhow::Result<ExitStatus> {
     let output = stdout::file_of(flags.output.as_deref());
-    let form = ReportForm::of(output, options.format)?;
+    let form = ReportForm::of(output, options)?;
     if output.is_none() && options.terminal.stdout.is_tty {
         let failure = Failure::usage("cannot write a report to a terminal");
         return Err(failure.hint("write it to a file: `-o report.html`").into());

@@ -16,7 +16,7 @@ use super::options::ask::AnswerOptions;
 use super::options::settings::{Settings, TOOL_TIMEOUT};
 use super::options::{GlobalOptions, cluster_options};
 use super::terminal_graphics::Images;
-use super::turn_sinks::{TurnSinks, missing_table};
+use super::turn_sinks::{TurnSinks, demand_table_format, missing_table};
 use super::{diagnostics, signals, stdout, stored_turns, value_parsers};
 use crate::errors::{self, ExitStatus};
 
@@ -59,6 +59,7 @@ pub(crate) fn run(
 ) -> anyhow::Result<ExitStatus> {
     let output_file = stdout::file_of(flags.output.as_deref());
     let options = &options.clone().for_file(output_file, &["txt"])?;
+    demand_table_format(options.format, flags.table.as_deref())?;
     let environment = settings.environment();
     let (turn, earlier) = stored_turns::read(&flags.turn, options)?;
     stored_turns::demand_whole(&turn)?;

@@ -30,7 +30,7 @@ use super::stdout;
 use super::stored_turns::{self, Together};
 use super::terminal_graphics::Images;
 use super::tips;
-use super::turn_sinks::{TurnSinks, missing_table};
+use super::turn_sinks::{TurnSinks, demand_table_format, missing_table};
 use crate::errors::{ExitStatus, exit_code};
 
 /// Flags of `show`.
@@ -110,6 +110,7 @@ pub(crate) fn run(
     }
     let output = stdout::file_of(flags.output.as_deref());
     let options = &options.clone().for_file(output, &["txt"])?;
+    demand_table_format(options.format, flags.table.as_deref())?;
     let environment = settings.environment();
     let turn = stored_turns::find(only(&flags.turns)?, options)?;
     if flags.egress {

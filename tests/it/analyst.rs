@@ -684,8 +684,89 @@ fn a_value_that_is_kept_back_is_not_averaged() {
     let salaries = "sex,salary\\nf,10\\nm,20\\nf,30\\n";
     let commands = "csv-agent ask --redact salary 'average salary by sex'";
     let run = ask_file("Salaries.csv", salaries, commands).fails_with(9);
-    let text = "The values of `salary` are kept back, so I cannot compute with them.";
+    let text = "`--redact` keeps back the values of `salary`, so I cannot compute with them.";
     assert!(run.stdout().starts_with(text), "{run}");
+    for question in ["total salary", "salary by sex", "highest salary"] {
+        let commands = format!("csv-agent ask --redact salary '{question}'");
+        let run = ask_file("Salaries.csv", salaries, &commands).fails_with(9);
+        assert!(run.stdout().starts_with(text), "{run}");
+    }
+}
+
+/// The readings that `examples/orders.csv` gives a question, which is not sure of any.
+#[track_caller]
+fn choices(question: &str) -> Vec<String> {
+    let orders = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/orders.csv");
+    let bench = Bench::with([]);
+    let script = format!(
+        "csv-agent ask --ephemeral --json --model builtin -f '{}' '{question}'",
+        orders.display()
+    );
+    let run = bench.shell(&script, &[]).fails_with(9);
+    let answer: Value = serde_json::from_str(run.stdout()).unwrap();
+    answer["choices"].as_array().unwrap().iter().map(|it| it.as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn the_biggest_row_is_that_of_a_measure_which_the_user_picks_and_never_that_of_a_key() {
+    let by = |what: &str, end: &str| format!("rows by `{what}` in `orders`, the {end}");
+    let [amount, price, units] = ["amount", "price", "units"].map(|it| by(it, "largest"));
+    for question in ["biggest order", "largest order"] {
+        assert_eq!(choices(question)[..2], [amount.clone(), units.clone()], "{question}");
+    }
+    assert_eq!(choices("most expensive order")[..2], [amount, price]);
+    assert_eq!(choices("cheapest order")[..2], ["amount", "price"].map(|it| by(it, "smallest")));
+    assert_eq!(choices("top 3 orders")[..2], ["amount", "units"].map(|it| by(it, "3 largest")));
+}
+
+#[test]
+fn a_key_that_is_named_has_a_largest_value() {
+    let orders = "order_id,amount\\n7,10\\n9,20\\n8,30\\n";
+    let run = ask_file("orders.csv", orders, "csv-agent ask 'largest order id'").succeeds();
+    assert!(run.stdout().contains("**9**"), "{run}");
+}
+
+#[test]
+fn each_question_that_a_refusal_suggests_is_answered_after_it() {
+    let bench = Bench::with([]);
+    let tables = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/analyst/tables");
+    for name in ["pizzaplace", "state_capitals"] {
+        let ask = |question: &str| {
+            let session = format!("-S {name} --model builtin");
+            bench.shell(&format!("csv-agent ask {session} '{question}'"), &[])
+        };
+        let file = tables.join(format!("{name}.csv"));
+        bench.shell(&format!("csv-agent ingest -q -S {name} '{}'", file.display()), &[]).succeeds();
+        let refused = ask("biggest zork").fails_with(9);
+        let suggested: Vec<&str> =
+            refused.stdout().lines().filter_map(|it| it.strip_prefix("- ")).collect();
+        assert_eq!(suggested.len(), 3, "{refused}");
+        // What no round is left to try is not suggested.
+        let ask_shortly =
+            format!("csv-agent ask -S {name} --model builtin --max-rounds 2 'biggest zork'");
+        let short = bench.shell(&ask_shortly, &[]).fails_with(9);
+        assert!(short.stdout().starts_with("I do not recognize “zork”"), "{short}");
+        // Each is asked right after the refusal.
+        for (n, question) in suggested.iter().enumerate() {
+            if 0 < n {
+                assert_eq!(ask("biggest zork").fails_with(9).stdout(), refused.stdout());
+            }
+            ask(question).succeeds();
+        }
+    }
+}
+
+#[test]
+fn a_whole_question_after_a_refusal_refers_to_nothing() {
+    let products = "product,amount\\nlamp,10\\ndesk,20\\nlamp,30\\nsofa,5\\n";
+    let commands = "csv-agent ask 'zork the florb' > /dev/null; csv-agent ask 'lamps and desks'";
+    let run = ask_file("sold.csv", products, commands).succeeds();
+    assert!(run.stdout().contains("| lamp | 2 |"), "{run}");
+    let commands = "csv-agent ask 'zork the florb' > /dev/null; csv-agent ask 'by product'";
+    let run = ask_file("sold.csv", products, commands).fails_with(9);
+    assert!(run.stdout().contains("or use `--fresh` to ask it by itself."), "{run}");
+    let commands = "csv-agent ask 'zork the florb' > /dev/null; csv-agent ask --fresh 'by product'";
+    ask_file("sold.csv", products, commands).succeeds();
 }
 
 #[test]

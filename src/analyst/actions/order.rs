@@ -6,6 +6,7 @@ use super::{
 use crate::frag::{AskedFor, Frag, Sem};
 use crate::lexicon::{Concept, Cue};
 use crate::query::{GroupKey, Place, SortOrder};
+use crate::rank::OFFERED_MAX;
 use crate::scene::Scene;
 
 /// The actions, by the names that rules call them.
@@ -122,6 +123,26 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
         }
         _ => Vec::new(),
     }),
+    // `the biggest order`, `the biggest customer`: by what tells how big it is.
+    ("ranked_by_size", |scene, sems| {
+        // `the most orders` are many, and not big.
+        let counts = scene.tokens.iter().any(|it| scene.lexicon.is(Cue::Countings, &it.lower));
+        let Some(order) = order_of(sems).filter(|_| !counts) else { return Vec::new() };
+        let noun = sems.iter().find_map(|it| frag_of(it)).and_then(|it| it.noun.as_deref());
+        let key = noun.and_then(|it| column_called(scene, it));
+        let made = sizes(scene).into_iter().map(|by| {
+            frag(|it| {
+                it.order = Some(order);
+                it.by = Some(by);
+                it.tests = tests_of(sems);
+                match key {
+                    Some(place) => it.target = Some(AskedFor::Key(GroupKey::Column(place))),
+                    None => it.has_rows = true,
+                }
+            })
+        });
+        made.map(|it| (it, 0.0)).collect()
+    }),
     ("rank_rows", |scene, sems| {
         let by = place_of(sems).filter(|it| scene.kind(*it).is_number());
         by.map_or_else(Vec::new, |place| {
@@ -204,6 +225,27 @@ fn at_end(scene: &Scene, is_ascending: bool, n: Option<u32>) -> Made {
             made.into_iter().map(move |(it, _)| (it, if at == 0 { 0.2 } else { 1.0 }))
         })
         .collect()
+}
+
+/// Returns the column of texts that the stem of a noun names.
+fn column_called(scene: &Scene, noun: &str) -> Option<Place> {
+    scene.places().find(|it| {
+        let column = scene.column(*it);
+        !column.kind.is_number() && !column.is_key && column.words == [noun]
+    })
+}
+
+/// Returns the numbers that tell how big something is: those that add up, or else all, if they are few.
+fn sizes(scene: &Scene) -> Vec<Place> {
+    let is_size = |it: &Place| {
+        let column = scene.column(*it);
+        column.kind.is_number() && !column.is_key && column.unit.is_none()
+    };
+    let numbers: Vec<Place> = scene.places().filter(is_size).collect();
+    let adds_up = |it: &Place| scene.is_additive(*it) == Some(true);
+    let additive: Vec<Place> = numbers.iter().copied().filter(adds_up).collect();
+    let found = if additive.is_empty() { numbers } else { additive };
+    if found.len() <= OFFERED_MAX { found } else { Vec::new() }
 }
 
 /// Returns the numbers that tell how good something is: those of which more is better, or else what amounts to

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use rustix::fs::Access;
 use tempfile::TempDir;
 
 use csv_agent_types::limits::DISK_FREE_BYTES_MIN;
@@ -126,13 +127,17 @@ pub(super) fn rules(confinement: &Confinement, demand: Demand) -> Vec<Check> {
     .concat()
 }
 
-/// Checks the free space at an existing or future directory.
-pub(super) fn disk(directory: &Path, purpose: &str) -> Check {
+/// Checks that an existing or future directory can be written, and its free space. `other` says how to use another one.
+pub(super) fn disk(directory: &Path, purpose: &str, other: &str) -> Check {
     let Some(there) = directory.ancestors().find(|it| it.is_dir()) else {
         let found = format!("cannot find the disk of {}", directory.display());
         return Check::new("disk", CheckState::Warning, found);
     };
     let place = format!("for {purpose} in {}", directory.display());
+    if let Err(error) = rustix::fs::access(there, Access::WRITE_OK | Access::EXEC_OK) {
+        let found = format!("cannot write to {}, {place}: {error}; {other}", there.display());
+        return Check::new("disk", CheckState::Warning, found);
+    }
     match rustix::fs::statvfs(there) {
         Ok(found) => {
             let (state, free) = room(found.f_bavail.saturating_mul(found.f_frsize));
@@ -186,7 +191,17 @@ mod tests {
 
     #[test]
     fn the_room_for_a_directory_to_come_is_that_of_the_one_above() {
-        let found = disk(Path::new("/nowhere/at/all"), "the session").found;
+        let found = disk(Path::new("/nowhere/at/all"), "the session", "use another").found;
         assert!(found.ends_with("free for the session in /nowhere/at/all"), "{found}");
+    }
+
+    #[test]
+    fn a_directory_that_cannot_be_written_is_a_warning_that_says_what_to_do() {
+        // Nobody, not even root, can make files there.
+        let check = disk(Path::new("/proc/self/none"), "the session", "choose another");
+        assert_eq!(check.state, CheckState::Warning);
+        let found = &check.found;
+        let starts = found.starts_with("cannot write to /proc/");
+        assert!(starts && found.ends_with("; choose another"), "{found}");
     }
 }

@@ -39,7 +39,11 @@ pub(crate) fn one_of<T: Worded>() -> impl TypedValueParser<Value = T> {
 
 impl Worded for Format {
     const WORDS: &'static [(Self, &'static str, &'static str)] = &[
-        (Format::Text, "text", "For people: tables, charts and the reply. In a pipe, Markdown"),
+        (
+            Format::Text,
+            "text",
+            "For people. In a pipe, answers are Markdown, and lists are tab-separated lines",
+        ),
         (Format::Reply, "reply", "Only the text of the reply"),
         (Format::Json, "json", "One JSON document"),
         (Format::Jsonl, "jsonl", "One JSON event per line, as it happens"),

@@ -38,6 +38,7 @@ use crate::inputs::Inputs;
 use crate::terminal_graphics::Images;
 use crate::tips;
 use crate::tips::quoted;
+use crate::turn_sinks::demand_table_format;
 use crate::value_parsers::ReportTarget;
 
 /// The options of one `ask`.
@@ -155,6 +156,7 @@ impl AskOptions {
         settings: &Settings,
     ) -> anyhow::Result<AskOptions> {
         let global = global.for_file(flags.output.as_deref(), &["txt"])?;
+        demand_table_format(global.format, flags.table.as_deref())?;
         let asked = QuestionSource::of(&flags, global.terminal.stdin_is_tty)?;
         let dry_run = flags.dry_run;
         if IMAGES_MAX < flags.image.len() {
@@ -172,7 +174,7 @@ impl AskOptions {
             return Err(Failure::usage(message).hint(hint).into());
         }
         turn.answer.output = flags.output.filter(|it| it != Path::new("-"));
-        turn.agent.gates.table = flags.table.clone().filter(|_| writes_table(&turn.global));
+        turn.agent.gates.table.clone_from(&flags.table);
         turn.answer.table = flags.table;
         if !flags.report.is_empty() {
             turn.agent.gates.verdict = true;
