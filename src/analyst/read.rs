@@ -408,7 +408,7 @@ pub(crate) fn readings(
     let asked =
         Asked { tables: &tables, joins: &joins, lexicon, wants_verdict, turn, last: last.as_ref() };
     let found = asked.found();
-    let Found { readings, unknown, said, is_picked, .. } = found;
+    let FoundReadings { readings, unknown, said, is_picked, .. } = found;
     let may_mislead = readings.first().is_some_and(|it| asked.may_mislead(it, &unknown));
     // The second claim would be a condition of the first, and broken data would pass.
     let two = readings.first().and_then(|it| asked.two_claims(&it.query));
@@ -475,7 +475,7 @@ impl Last {
 
 /// How a question is read after others.
 #[derive(Default)]
-struct Found {
+struct FoundReadings {
     /// The likeliest first.
     readings: Vec<Reading>,
     unknown: Vec<String>,
@@ -508,9 +508,13 @@ impl Asked<'_> {
     }
 
     /// Returns how the question is read after the one before.
-    fn found(&self) -> Found {
+    fn found(&self) -> FoundReadings {
         if let Some(reading) = self.picked() {
-            return Found { readings: vec![reading], is_picked: true, ..Found::default() };
+            return FoundReadings {
+                readings: vec![reading],
+                is_picked: true,
+                ..FoundReadings::default()
+            };
         }
         let (readings, unknown, said) = self.read();
         let tokens = self.tokens();
@@ -523,7 +527,7 @@ impl Asked<'_> {
             && !is_taken;
         let is_whole = is_lost && rank::ANSWERED <= sureness(&readings, None);
         let readings = if is_lost && takes_up { Vec::new() } else { readings };
-        Found { readings, unknown, said, is_lost, is_whole, is_picked: false }
+        FoundReadings { readings, unknown, said, is_lost, is_whole, is_picked: false }
     }
 
     /// Returns how an earlier question was read.

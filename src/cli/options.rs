@@ -149,6 +149,16 @@ pub(crate) fn cluster_options(settings: &Settings) -> anyhow::Result<ClusterOpti
     })
 }
 
+/// Fails if `--table` is given for a format that does not write one table.
+pub(crate) fn demand_table_format(format: Format, wanted: Option<&str>) -> anyhow::Result<()> {
+    if wanted.is_none() || matches!(format, Format::Csv | Format::Tsv) {
+        return Ok(());
+    }
+    let message = format!("`--table` does not apply to `--format {}`", format.word());
+    let hint = "write one table with `--format csv` or `--format tsv`, or leave out `--table`";
+    Err(Failure::usage(message).hint(hint).into())
+}
+
 /// Returns the confinement required before code runs. Requiring all of it overrides requiring none.
 pub(crate) fn demand(settings: &Settings) -> anyhow::Result<Demand> {
     Ok(match (settings.get(&REQUIRE_SANDBOX)?, settings.get(&ALLOW_UNCONFINED)?) {

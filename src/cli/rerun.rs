@@ -13,10 +13,11 @@ use csv_agent_types::status::FailureKind;
 use super::ask::settle;
 use super::ingest::{became_text, changed_sources, ingest_in_place, take_places};
 use super::options::ask::AnswerOptions;
+use super::options::demand_table_format;
 use super::options::settings::{Settings, TOOL_TIMEOUT};
 use super::options::{GlobalOptions, cluster_options};
 use super::terminal_graphics::Images;
-use super::turn_sinks::{TurnSinks, demand_table_format, missing_table};
+use super::turn_sinks::{TurnSinks, missing_table};
 use super::{diagnostics, signals, stdout, stored_turns, value_parsers};
 use crate::errors::{self, ExitStatus};
 

@@ -25,12 +25,13 @@ use super::egress_report;
 use super::flags::{ImageChoice, SettingFlags, one_of};
 use super::options::GlobalOptions;
 use super::options::ask::AnswerOptions;
+use super::options::demand_table_format;
 use super::options::settings::Settings;
 use super::stdout;
 use super::stored_turns::{self, Together};
 use super::terminal_graphics::Images;
 use super::tips;
-use super::turn_sinks::{TurnSinks, demand_table_format, missing_table};
+use super::turn_sinks::{TurnSinks, missing_table};
 use crate::errors::{ExitStatus, exit_code};
 
 /// Flags of `show`.

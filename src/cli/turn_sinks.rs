@@ -15,7 +15,7 @@ use csv_agent_types::named_file;
 use csv_agent_types::status::Failure;
 
 use super::ci_reports::Reports;
-use super::flags::{ImageChoice, Worded};
+use super::flags::ImageChoice;
 use super::options::GlobalOptions;
 use super::options::ask::{AnswerOptions, EventsTarget};
 use super::progress::ProgressReporter;
@@ -224,16 +224,6 @@ fn open_descriptor(number: u32) -> anyhow::Result<File> {
             format!("open it, as in `csv-agent … --events fd:{number} {number}>events.jsonl`");
         Failure::usage(message).hint(hint).into()
     })
-}
-
-/// Fails if `--table` is given for a format that does not write one table.
-pub(crate) fn demand_table_format(format: Format, wanted: Option<&str>) -> anyhow::Result<()> {
-    if wanted.is_none() || matches!(format, Format::Csv | Format::Tsv) {
-        return Ok(());
-    }
-    let message = format!("`--table` does not apply to `--format {}`", format.word());
-    let hint = "write one table with `--format csv` or `--format tsv`, or leave out `--table`";
-    Err(Failure::usage(message).hint(hint).into())
 }
 
 /// Returns why `format` has nothing to write for a turn with these tables: CSV and TSV write one table, the

@@ -659,12 +659,8 @@ impl<'a> Search<'a> {
 
     /// Returns the labels of each record of a multi-record header.
     fn levels(&self, labels: &[String], others: &[&RecordShape]) -> Option<Vec<Vec<String>>> {
-        let above_series = self.levels_above_series(labels, others);
-        if above_series.is_some() {
-            return above_series;
-        }
         let mut levels = vec![labels.to_vec()];
-        let mut found = None;
+        let mut found: Option<Vec<Vec<String>>> = None;
         // `North 5` below `North` is a value, if all are like it.
         let describes = |it: &&&RecordShape| {
             let next = self.labels(it);
@@ -688,7 +684,9 @@ impl<'a> Search<'a> {
                 found = Some(levels.clone());
             }
         }
-        found
+        let n_found = found.as_ref().map_or(1, Vec::len);
+        let above_series = || self.levels_above_series(labels, others);
+        above_series().filter(|it| n_found < it.len()).or(found)
     }
 
     /// Returns the labels of a record that may belong to the header; a dash says that a column has none.

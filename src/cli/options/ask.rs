@@ -29,7 +29,9 @@ use super::settings::{
     MAX_TOKENS, MODEL, NO_ROWS, ORGANIZATION, PROJECT, REASONING, REDACT, RETRIES, STREAM,
     Settings, THRESHOLDS, TIMEOUT, TOOL_TIMEOUT, ValueOrigin, without_password,
 };
-use super::{GlobalOptions, cluster_access, demand, python_options, sandbox_options};
+use super::{
+    GlobalOptions, cluster_access, demand, demand_table_format, python_options, sandbox_options,
+};
 use crate::diagnostics;
 use crate::environment::Environment;
 use crate::errors;
@@ -38,7 +40,6 @@ use crate::inputs::Inputs;
 use crate::terminal_graphics::Images;
 use crate::tips;
 use crate::tips::quoted;
-use crate::turn_sinks::demand_table_format;
 use crate::value_parsers::ReportTarget;
 
 /// The options of one `ask`.
