@@ -142,6 +142,8 @@ pub(crate) enum Cue {
     Comparatives,
     /// Stands for a superlative of how many there are.
     Countings,
+    /// Stands for the first of a list, by what they amount to.
+    Tops,
     /// Asks for one of several things.
     Whiches,
     /// Before all things of a kind, that are no groups.

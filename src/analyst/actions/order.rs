@@ -125,11 +125,16 @@ pub(super) const ACTIONS: &[(&str, Action)] = &[
     }),
     // `the biggest order`, `the biggest customer`: by what tells how big it is.
     ("ranked_by_size", |scene, sems| {
+        let has = |cue: Cue| scene.tokens.iter().any(|it| scene.lexicon.is(cue, &it.lower));
         // `the most orders` are many, and not big.
-        let counts = scene.tokens.iter().any(|it| scene.lexicon.is(Cue::Countings, &it.lower));
+        let counts = has(Cue::Countings);
         let Some(order) = order_of(sems).filter(|_| !counts) else { return Vec::new() };
         let noun = sems.iter().find_map(|it| frag_of(it)).and_then(|it| it.noun.as_deref());
         let key = noun.and_then(|it| column_called(scene, it));
+        // `the top products` are those that sell most.
+        if key.is_some() && has(Cue::Tops) {
+            return Vec::new();
+        }
         let made = sizes(scene).into_iter().map(|by| {
             frag(|it| {
                 it.order = Some(order);
