@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -157,7 +157,9 @@ fn copy(
 /// other file.
 pub fn only_member(path: &Path) -> Option<String> {
     const ZIP: &[u8] = b"PK\x03\x04";
-    let file = File::open(path).ok().filter(|it| it.metadata().is_ok_and(|it| it.is_file()))?;
+    // Opening a pipe waits for its writer.
+    path.metadata().ok().filter(Metadata::is_file)?;
+    let file = File::open(path).ok()?;
     let mut head = Vec::new();
     (&file).take(ZIP.len() as u64).read_to_end(&mut head).ok()?;
     if head != ZIP {
