@@ -35,6 +35,12 @@ pub(crate) fn are_levels(
     {
         return true;
     }
+    // What describes columns says something else each time; rows may begin alike.
+    let firsts: Vec<&str> =
+        below.iter().map(|it| it[0].trim()).filter(|it| !it.is_empty()).collect();
+    if firsts.iter().collect::<HashSet<_>>().len() < firsts.len() {
+        return false;
+    }
     let mut above = first;
     below.iter().all(|level| {
         let is_level =
