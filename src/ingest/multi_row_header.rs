@@ -36,9 +36,7 @@ pub(crate) fn are_levels(
         return true;
     }
     // What describes columns says something else each time; rows may begin alike.
-    let firsts: Vec<&str> =
-        below.iter().map(|it| it[0].trim()).filter(|it| !it.is_empty()).collect();
-    if firsts.iter().collect::<HashSet<_>>().len() < firsts.len() {
+    if !begin_differently(below) {
         return false;
     }
     let mut above = first;
@@ -242,6 +240,12 @@ fn is_known_unit(label: &str) -> bool {
     UNITS.split_whitespace().chain(TYPES.split_whitespace()).any(|it| it == label)
 }
 
+/// Returns whether no two records have the same first label.
+fn begin_differently(levels: &[Vec<String>]) -> bool {
+    let mut known = HashSet::new();
+    levels.iter().map(|it| it[0].trim()).filter(|it| !it.is_empty()).all(|it| known.insert(it))
+}
+
 /// Returns whether records above a time series describe its columns: in each column that has values of a
 /// type, they have some text.
 pub(crate) fn are_above_series(levels: &[Vec<String>], body: &Sample, nulls: &Nulls) -> bool {
@@ -252,11 +256,8 @@ pub(crate) fn are_above_series(levels: &[Vec<String>], body: &Sample, nulls: &Nu
             .any(|it| !is_typed(body.all[column].and(classify(it.as_bytes(), nulls))))
     };
     let typed: Vec<usize> = (1..levels[0].len()).filter(|it| is_typed(body.all[*it])).collect();
-    let firsts: Vec<&str> =
-        levels.iter().map(|it| it[0].trim()).filter(|it| !it.is_empty()).collect();
-    let distinct: HashSet<&&str> = firsts.iter().collect();
     let says_nothing = || levels.iter().flatten().any(|it| is_word_for_nothing(it.trim()));
-    distinct.len() == firsts.len()
+    begin_differently(levels)
         && !typed.is_empty()
         && typed.into_iter().all(misfits)
         && !says_nothing()
